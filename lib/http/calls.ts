@@ -1,7 +1,7 @@
 import { type Context, currentContext, runIn } from "../streams/internal.ts";
 import type { HttpResponse } from "./response/http_response.ts";
 
-/** An asynchronous context, that of a call of fetch or of a client's making, in which functions of the user's are called. */
+/** An asynchronous context in which user functions are called: that of a call of fetch, or of the client's creation. */
 export class CallContext {
   readonly #context: Context = currentContext();
 
@@ -12,7 +12,7 @@ export class CallContext {
   }
 }
 
-/** Passes on the answer of a function of the user's. @throws {TypeError} if it is a promise, which nothing waits for. */
+/** Returns a user function's result. @throws {TypeError} if it is a promise, since no code awaits it. */
 export function atOnce<T>(option: string, answer: T): T {
   if (typeof (answer as Partial<PromiseLike<unknown>> | null | undefined)?.then !== "function") return answer;
   Promise.resolve(answer).catch(() => {});
@@ -24,9 +24,9 @@ export interface Caller {
   reject(reason: unknown): void;
 }
 
-/** The owner of the calls that have not ended: the client, or an intercepted call of it. */
+/** The owner of unfinished calls: the client, or one of its intercepted calls. */
 export interface CallOwner {
-  /** The time in ms until it ends its calls, if they have not ended by then. */
+  /** The time in ms after which the owner ends its unfinished calls. */
   readonly timeLeft: number;
   onBegin(call: OwnedCall): void;
   onEnd(call: OwnedCall): void;
@@ -39,16 +39,16 @@ export interface OwnedCall extends LiveCall {
 export const ANSWERED: Caller = { resolve: () => {}, reject: () => {} };
 
 export interface LiveCall {
-  /** Neighbours in the list; only {@link LiveCalls} sets them. */
+  /** The neighbours in the list; only {@link LiveCalls} sets them. */
   previousCall: LiveCall | undefined;
   nextCall: LiveCall | undefined;
-  /** The client is destroyed: ends it, whatever state it is in. */
+  /** Ends the call in any state, because the client is destroyed. */
   onDestroyed(): void;
-  /** The client is closed: gives its response up if that was not read from since the last call of this. */
+  /** Gives the response up, if it was not read from since the last call of this method; the client is closed. */
   giveUpUnread(): void;
 }
 
-/** The calls of a client that have not ended. A Set would leave its former tables behind, which lead to young calls: on Deno those lived on. */
+/** The unfinished calls of a client. Not a Set, whose former tables lead to young calls, which stayed alive on Deno. */
 export class LiveCalls {
   #first: LiveCall | undefined = undefined;
 
@@ -62,7 +62,7 @@ export class LiveCalls {
     this.#first = call;
   }
 
-  /** Takes one out; does nothing if it is not there. */
+  /** Removes a call; does nothing if it is not in the list. */
   delete(call: LiveCall): void {
     const { previousCall, nextCall } = call;
     if (previousCall === undefined && this.#first !== call) return;

@@ -10,13 +10,13 @@ import type { Failure } from "./response/response_body.ts";
 import { load, type Target } from "./origin/open_connection.ts";
 import { Origin, type OriginHost, originKey } from "./origin/origin.ts";
 
-/** Origins that are remembered although nothing is under way there. */
+/** The maximum number of origins that are remembered without requests or connections. */
 const MAX_IDLE_ORIGINS = 1000;
 
-/** Lengths of timeouts that share a timer each. */
+/** The maximum number of timeout lengths with a shared timer each. */
 const TIMEOUTS_KEPT = 64;
 
-/** The state that all requests of a client share: its options, origins, timeouts and counts. */
+/** The state that all requests of a client share: its options, origins, timeouts and counters. */
 export class ClientCore implements OriginHost {
   readonly options: ResolvedOptions;
   closed = false;
@@ -25,14 +25,14 @@ export class ClientCore implements OriginHost {
   readonly timeLeft: number = Infinity;
   requests = 0;
   retries = 0;
-  /** Calls under way, redirects and retries included, up to the last byte of their responses. */
+  /** The unfinished calls, up to the last byte of their responses, redirects and retries included. */
   readonly #calls = new LiveCalls();
   readonly #origins = new Map<string, Origin>();
-  /** In which the client was made; undefined if it was given no functions that requests and connections call. */
+  /** The context of the client's creation; undefined if no option is a function that requests and connections call. */
   readonly context: CallContext | undefined;
   readonly #deadlines = new Map<number, DeadlineList>();
   #drained: (() => void)[] = [];
-  /** Keeps the process alive: a response that is not read does not. */
+  /** Keeps the process alive while the client closes: an unread response does not. */
   readonly #closing: Timer = new Timer(() => this.#giveUpUnread());
 
   constructor(options: ResolvedOptions) {
@@ -42,13 +42,13 @@ export class ClientCore implements OriginHost {
     const hasHooks =
       (proxyOf ?? lookup ?? connect ?? allowAddress ?? onEvent ?? onInformational ?? check) !== undefined;
     this.context = hasHooks ? new CallContext() : undefined;
-    if (keepsFailedImports) load(true).catch(() => {}); // while there are descriptors
+    if (keepsFailedImports) load(true).catch(() => {}); // early, while file descriptors are available
   }
 
   /**
-   * An origin, by its serialization and a URL of it, with the proxy that its requests go by now.
+   * Returns an origin, by its serialization and a URL of it, with the current proxy of its requests.
    * @param redirected Whether a redirect leads there.
-   * @throws {HttpError} INVALID_OPTION if the user's function for that throws, or names no proxy.
+   * @throws {HttpError} INVALID_OPTION if the user's proxy function throws, or returns no proxy.
    */
   originOf(serialization: string, url: URL, redirected: boolean): Origin {
     const { proxyOf, allowAddress } = this.options;
@@ -60,7 +60,7 @@ export class ClientCore implements OriginHost {
     return this.#origins.get(originKey(target)) ?? this.#add(target);
   }
 
-  /** An origin may have been forgotten while a request for it was between two attempts. */
+  /** Adds an origin that may have been forgotten while a request for it was between two attempts. */
   remember(origin: Origin): void {
     this.#origins.set(origin.key, origin);
   }
@@ -75,13 +75,13 @@ export class ClientCore implements OriginHost {
     return deadlines;
   }
 
-  /** The context of the caller; undefined if no function of the user's is called for this request, as for most. */
+  /** Returns the caller's context; undefined if the request, like most, calls no user function. */
   contextOf({ body, trailers, onUploadProgress, limits: { onInformational } }: FetchRequest): CallContext | undefined {
     const isTold = (this.context ?? onInformational ?? onUploadProgress ?? trailers) !== undefined;
     return isTold || body?.replayable === false || isWatched() ? new CallContext() : undefined;
   }
 
-  /** @param context That of the call that the event is about. */
+  /** @param context The context of the event's call. */
   emit(event: HttpClientEvent, context: CallContext | undefined): void {
     const { onEvent } = this.options;
     if (onEvent !== undefined) this.notify(() => onEvent(event), context);
@@ -92,7 +92,7 @@ export class ClientCore implements OriginHost {
       if (context === undefined) hook();
       else context.run(hook);
     } catch (error) {
-      // It is the hook's, not the request's; and it is not swallowed.
+      // The error belongs to the hook, not to the request, and must not be swallowed.
       queueMicrotask(() => {
         throw error;
       });
@@ -108,7 +108,7 @@ export class ClientCore implements OriginHost {
     this.onIdle();
   }
 
-  /** Closes all connections when the last request has ended; fulfilled when the last connection has. */
+  /** Closes all connections once the last request has ended; fulfils once the last connection has closed. */
   close(): Promise<void> {
     if (!this.closed) this.#giveUpUnread();
     this.closed = true;
@@ -133,7 +133,7 @@ export class ClientCore implements OriginHost {
     return new HttpError("CLIENT_CLOSED", "The client was closed: make a new one for more requests", { origin });
   }
 
-  /** Returns the reason why the response to a request may not be read any more; undefined as long as it may be read. */
+  /** Returns the reason why the response to a request can no longer be read; undefined if it can. */
   revocationOf({ signal, origin }: Pick<FetchRequest, "signal" | "origin">): Failure | undefined {
     if (signal?.aborted) return { reason: signal.reason };
     return this.destroyed ? { reason: this.closedError(origin) } : undefined;
@@ -153,7 +153,7 @@ export class ClientCore implements OriginHost {
     return stats;
   }
 
-  /** Looks for responses that were not read from since the last look, again and again until there are no more calls. */
+  /** Gives up responses that were not read from since the last check; repeated until there are no more calls. */
   #giveUpUnread(): void {
     const { closeTimeout } = this.options;
     if (closeTimeout === 0) return;
@@ -175,7 +175,7 @@ export class ClientCore implements OriginHost {
     }
   }
 
-  /** Ends what is left of a client that is to close, once it has no more calls. */
+  /** Closes the connections of a client that is closing, once it has no more calls. */
   onIdle(): void {
     if (!this.#calls.isEmpty) return;
     this.#closing.stop();

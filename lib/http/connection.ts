@@ -14,141 +14,145 @@ export interface Transport {
   /** The server's address, as the system has it; undefined if unknown. */
   readonly remoteAddress: string | undefined;
   readonly remotePort?: number | undefined;
-  /** Whether bytes that were written wait: more should wait for onDrain. */
+  /** Whether written bytes are pending: the caller should wait for onDrain before it writes more. */
   readonly full: boolean;
-  /** The bytes that were written and that the system has not taken: destroy() loses them. Infinity once some are lost. */
+  /** The number of written bytes that the system has not taken: destroy() loses them. Infinity once some are lost. */
   readonly waiting: number;
-  /** Whether all that was written is surely sent, or copied: its memory may be written to again. */
+  /** Whether all written bytes are certainly sent or copied, so that their memory may be reused. */
   readonly empty: boolean;
-  /** Sets the receiver of events. Called once, in the turn in which the transport was given; nothing is lost before. */
+  /** Sets the receiver of events. Called once, in the turn in which the transport was created; no event is lost before. */
   attach(events: TransportEvents): void;
-  /** Sends bytes, in order; their memory belongs to the transport until it is `empty`. @param tells Whether onDrain is called once they are out, full or not. */
+  /**
+   * Sends bytes in order; their memory belongs to the transport until it is `empty`. @param tells Whether onDrain is called once they are sent, even if it is not full.
+   */
   write(bytes: Uint8Array, tells?: boolean): void;
-  /** No onData until resume (one that is on its way may still come). */
+  /** Stops onData until resume(), except for one call that may be pending. */
   pause(): void;
   resume(): void;
-  /** Sets whether pieces of one turn of the event loop are passed on as one, at its end at the latest. Default: false. */
+  /** Sets whether the pieces of one event loop turn are passed on as one, at its end at the latest. Default: false. */
   gather(gathers: boolean): void;
-  /** Sends what was written, then the end; the peer's bytes still come. */
+  /** Sends the written bytes, then the end; the peer's bytes still arrive. */
   end(): void;
-  /** Ends the user's stream, which may keep some of what it took, and destroys it, after `ms` at the latest (0: no limit); others at once. */
+  /** Ends the user's stream, which may buffer bytes, and destroys it after at most `ms` (0: no limit); destroys any other stream at once. */
   leave(ms: number): void;
-  /** Destroys the socket at once. onClose follows, later. */
+  /** Destroys the socket at once. onClose follows later. */
   destroy(): void;
-  /** Whether this connection keeps the process alive. It does at first. */
+  /** Sets whether this connection keeps the process alive. Default: true. */
   keepProcess(alive: boolean): void;
 }
 
 /** The callbacks of a transport, never called within one of its own methods. */
 export interface TransportEvents {
-  /** Bytes, the receiver's to write to. @param isOwn Whether the chunk is all of its memory and may be transferred; default: no. */
+  /** Bytes, which the receiver may overwrite. @param isOwn Whether the chunk is all of its memory and may be transferred; default: false. */
   onData(chunk: Uint8Array, isOwn?: boolean): void;
   onDrain(): void;
   onEnd(): void;
-  /** The socket is gone: once, and last. The error is the runtime's. */
+  /** The socket has closed: called once, and last. The error is the runtime's. */
   onClose(error: Error | undefined): void;
 }
 
-/** Header fields in their order, flat: name, value, name, value. Names are lower-case, values byte strings without surrounding white space. */
+/** Header fields in order, as a flat list: name, value, name, value. Names are lower-case, values byte strings without outer white space. */
 export type HeaderList = string[];
 
-/** The start of a request, validated: no connection looks at it for errors. */
+/** The head of a request, validated: connections do not check it again. */
 export interface RequestHead {
-  /** The method as it is sent: case matters. */
+  /** The method as it is sent, case included. */
   readonly method: string;
-  /** `:scheme`, and whether h1 is spoken over TLS. */
+  /** `:scheme`, and whether HTTP/1.1 runs over TLS. */
   readonly scheme: "http" | "https";
   /** Host and port: `:authority`, and the Host field of HTTP/1.1. */
   readonly authority: string;
   /** Path and query, percent-encoded: `:path`, and the request target of HTTP/1.1. */
   readonly path: string;
-  /** Without `host`, and without fields that the connection makes: `content-length`, `connection`, `transfer-encoding`, `upgrade` … */
+  /** The fields, without `host` and those that the connection makes: `content-length`, `connection`, `transfer-encoding`, `upgrade` … */
   readonly headers: HeaderList;
-  /** Whether the connection, of HTTP/1.1, is to end with the response; default: no. */
+  /** Whether an HTTP/1.1 connection ends with the response; default: false. */
   readonly closes?: boolean;
 }
 
 /** The body of a request, as a connection takes it. */
 export interface RequestBody {
-  /** The length in bytes; undefined if it is unknown, which h1 sends chunked. `read` rejects if it is another. */
+  /** The length in bytes; undefined if unknown, which HTTP/1.1 sends chunked. `read` rejects if the body has another length. */
   readonly length: number | undefined;
-  /** All of it, if it is in memory: then `read` need not be called. */
+  /** The whole body, if it is in memory: then `read` need not be called. */
   readonly bytes: Uint8Array | undefined;
-  /** The next piece, undefined at the end; one call at a time. Rejects with an HttpError (BODY_FAILED). A piece is empty only if its memory was taken back. */
+  /** Returns the next piece, undefined at the end; one call at a time. Rejects with an HttpError (BODY_FAILED). A piece is empty only if its memory was transferred. */
   read(): Promise<Uint8Array | undefined>;
-  /** Fields to send after it, if there are some: known once `read` has given undefined. Then the length is unknown. */
+  /** Fields to send after the body, if any: known once `read` has returned undefined. The length is unknown then. */
   readonly trailers?: HeaderList | undefined;
-  /** The rest is not wanted. Never throws. Does nothing after the end. */
+  /** Cancels the rest of the body. Never throws, and does nothing after the end. */
   cancel(reason: unknown): void;
 }
 
-/** The Content-Length of a request; undefined for none. Methods that expect a body have 0 without one (RFC 9110 section 8.6). */
+/** Returns the Content-Length of a request; undefined for none. Methods that expect a body have 0 without one (RFC 9110 section 8.6). */
 export function lengthToSay(method: string, body: RequestBody | undefined): number | undefined {
   if (body !== undefined) return body.bytes?.length ?? body.length;
   return method === "POST" || method === "PUT" || method === "PATCH" ? 0 : undefined;
 }
 
 export interface ResponseHead {
-  /** 200 to 999, of which those above 599 mean no more than 5xx does; informational ones go to {@link ExchangeHandler.onInformational}. */
+  /** 200 to 999; a status above 599 means a 5xx. Informational ones go to {@link ExchangeHandler.onInformational}. */
   readonly status: number;
   /** The reason phrase of HTTP/1.1; empty for h2. */
   readonly statusText: string;
   readonly headers: HeaderList;
 }
 
-/** The callbacks of a request: onHead once, onData, onEnd; or onFail. None is called before `start` has returned, after the last, nor after {@link Exchange.cancel}. */
+/**
+ * The callbacks of a request: onHead once, onData, onEnd; or onFail. None is called before `start` has returned, after the last one, or after {@link Exchange.cancel}.
+ */
 export interface ExchangeHandler {
   /** A 1xx response (never 101). */
   onInformational(status: number, headers: HeaderList): void;
   onHead(head: ResponseHead): void;
-  /** Bytes of the body: a view into what the connection read, never written to again. @param isOwn As in {@link TransportEvents.onData}. */
+  /** Bytes of the body: a view of the connection's memory, which is not overwritten. @param isOwn As in {@link TransportEvents.onData}. */
   onData(chunk: Uint8Array, isOwn?: boolean): void;
-  /** The body's end, and its trailers. @param isSending Whether the request's body is still sent: onSent or onFail follows. */
+  /** The body's end, with its trailers. @param isSending Whether the request's body is still being sent: onSent or onFail follows. */
   onEnd(trailers: HeaderList | undefined, isSending: boolean): void;
-  /** The request's body is sent. Once, before or after onEnd. @param isWhole Whether the system has all of it: a server may want no more. */
+  /** The request's body is sent; called once, before or after onEnd. @param isWhole Whether the system has all of it: a server may have stopped it. */
   onSent(isWhole: boolean): void;
-  /** The connection has ended, and its server has not shown that it read a body whose end was sent behind the response: the last call. */
+  /** The last call: the connection has ended, and its server has not shown that it read a body whose end was sent after the response. */
   onUnread?(error: HttpError): void;
-  /** The rest will not come. @param untouched Whether the server certainly did not act on the request, which may be sent again then. */
+  /** The rest will not arrive. @param untouched Whether the server certainly did not act on the request, which may then be sent again. */
   onFail(error: HttpError, untouched: boolean): void;
 }
 
 export interface Exchange {
-  /** Whether not all of the request's body is sent. */
+  /** Whether the request's body is not sent completely. */
   readonly isSending: boolean;
-  /** The time at which the connection last took bytes of the request's body, of `performance.now()`; 0: of none so far. */
+  /** The time of `performance.now()` at which the connection last took bytes of the request's body; 0 before the first. */
   readonly progressAt: number;
-  /** The reader took so many bytes of what onData brought: room for as many more. */
+  /** Reports that the reader took `bytes` bytes of the body: there is room for as many more. */
   consumed(bytes: number): void;
-  /** Gives the request up: RST_STREAM(CANCEL), or the end of an h1 connection. Does nothing once both bodies have ended. */
+  /** Cancels the request: by RST_STREAM(CANCEL), or the end of an h1 connection. Does nothing once both bodies have ended. */
   cancel(reason: unknown): void;
 }
 
 export interface Connection {
   readonly protocol: "h2" | "http/1.1";
-  /** The number of requests that may be started now. 0 once it is closing. */
+  /** The number of requests that may be started now; 0 once the connection is closing. */
   readonly free: number;
   readonly active: number;
-  /** Whether it was said that it takes no more requests (GOAWAY, `connection: close`, close(), destroy(), the socket's end). */
+  /** Whether no more requests are taken (GOAWAY, `connection: close`, close(), destroy(), the socket's end). */
   readonly closing: boolean;
-  /** Until when, of `performance.now()`, an h1 connection had better not be used, as its server may be sending more behind the last response. */
+  /** The time of `performance.now()` until which an h1 connection is better not used: its server may be sending more after the last response. */
   readonly restsUntil?: number;
-  /** Streams that a server's SETTINGS allow: Infinity without a limit, undefined before they came and in HTTP/1.1. */
+  /** The number of streams that a server's SETTINGS allow: Infinity without a limit; undefined before SETTINGS, and in HTTP/1.1. */
   readonly peerMaxConcurrentStreams?: number | undefined;
-  /** Starts a request; only while `free` is not 0. `body` is undefined if there is none, and then h1 sends no Content-Length for GET and the like. */
+  /** Starts a request; only while `free` is not 0. Without a `body`, h1 sends no Content-Length for methods such as GET. */
   start(head: RequestHead, body: RequestBody | undefined, handler: ExchangeHandler): Exchange;
-  /** Takes no more requests, and closes once those under way have ended. */
+  /** Takes no more requests, and closes once those in progress have ended. */
   close(): void;
-  /** Ends at once; requests under way fail with the error. */
+  /** Ends the connection at once; requests in progress fail with the error. */
   destroy(error: HttpError): void;
 }
 
 /** The receiver of a connection's own events. Never called within `start`, `close` or `destroy`. */
 export interface ConnectionOwner {
-  /** `free` has grown: a request ended; or the server's SETTINGS came, whatever they changed. */
+  /** `free` has grown because a request ended, or the server's SETTINGS arrived. */
   onFree(connection: Connection): void;
   /** `closing` became true. Called once, and before onClosed. */
   onClosing(connection: Connection): void;
-  /** The socket is gone, after the ends of all requests under way. Called once, and last. */
+  /** The socket has closed, after the ends of all requests. Called once, and last. */
   onClosed(connection: Connection, error: HttpError | undefined): void;
 }

@@ -7,11 +7,11 @@ import { isRequest } from "./request/fetch_request.ts";
 import type { HttpResponse } from "./response/http_response.ts";
 
 /**
- * An HTTP client with connections of its own. To a server that speaks HTTP/2 all requests go on one connection, as many at a time as
- * the server allows; to others each goes on a connection that is kept for the next.
+ * An HTTP client with its own connections. To a server that speaks HTTP/2, all requests use one connection, as many at a time as the server allows. To other servers,
+ * each request uses one connection at a time, which is kept for later requests.
  *
- * `fetch` is the fetch that you know, with bodies that stream both ways. It follows redirects, decodes bodies (zstd, br, gzip), and
- * sends requests again that a server certainly did not act on, or that are idempotent. Cookies are left to you.
+ * `fetch` is the standard's fetch, with bodies that stream both ways. It follows redirects, decodes bodies (zstd, br, gzip), and retries requests that a server certainly
+ * did not act on, or that are idempotent. Cookies are not stored.
  * @example Ask, read, close
  * ```ts
  * import { HttpClient } from "@millrace/streams/http";
@@ -28,35 +28,34 @@ export class HttpClient {
   readonly #core: ClientCore;
 
   /**
-   * Makes a client. It opens no connection before the first request.
-   * @param options How it connects and what it allows.
+   * Creates a client, which connects at the first request.
+   * @param options The options for connections, requests and limits.
    * @throws {TypeError} if an option has the wrong type.
    * @throws {RangeError} if a number is out of range.
    */
   constructor(options: HttpClientOptions = {}) {
     this.#core = new ClientCore(resolveOptions(options));
-    // It is passed on as other fetch functions are: `new Api({ fetch: client.fetch })`.
+    // It is passed on like other fetch functions: `new Api({ fetch: client.fetch })`.
     this.fetch = this.fetch.bind(this);
   }
 
   /**
-   * Sends a request. It can be taken from the client and called as a function.
-   * @param input A URL of http, https, data or blob, or a Request. Unless that was made of a stream, it is sent with the length of its
-   * body, and retries and redirects can send it again.
+   * Sends a request. The method is bound: it can be passed on as a function.
+   * @param input A URL of http, https, data or blob, or a Request. A Request is sent with the length of its body, also by retries and redirects, unless its body is a
+   * stream.
    * @param init The options of fetch, and `idempotent`, `timeout`, `queueTimeout`, `headersTimeout` and `bodyTimeout`.
-   * @returns The response, as soon as its headers are there. Its body comes as it is read: a byte stream. While it is
-   * not read, at most `streamWindow` bytes of it are received; read it or cancel it.
-   * @throws {HttpError} (the promise rejects) if there is no response, with a `code` that says why.
-   * @throws the reason of `init.signal`, as it is, once that is aborted.
+   * @returns The response, as soon as its headers have arrived. Its body is a byte stream, received on demand: at most `streamWindow` bytes ahead of the reader. Read it
+   * or cancel it.
+   * @throws {HttpError} (the promise rejects) if there is no response; its `code` is the reason.
+   * @throws the reason of `init.signal`, unchanged, once that is aborted.
    */
   fetch(input: string | URL | Request, init?: HttpRequestInit): Promise<HttpResponse> {
     return new Promise((resolve, reject) => startCall(this.#core, input, init, { resolve, reject }));
   }
 
   /**
-   * Makes {@link fetch} the global `fetch`, for all code that calls that. URLs of other schemes than http and https go to
-   * the global one before. The client must stay open as long.
-   * @returns a function that puts the global one before back. Call those of several clients in reverse order.
+   * Makes {@link fetch} the global `fetch`. URLs of other schemes than http and https go to the previous global one. The client must stay open.
+   * @returns a function that restores the previous one. Call the functions of several clients in reverse order.
    * @example Libraries that call fetch
    * ```ts
    * import { HttpClient } from "@millrace/streams/http";
@@ -72,7 +71,7 @@ export class HttpClient {
     const before = Object.getOwnPropertyDescriptor(globalThis, "fetch")!;
     const { fetch: other } = globalThis;
     const { fetch: own } = this;
-    // Asynchronous so that it never throws at once, whatever its arguments are.
+    // Asynchronous, so that it never throws synchronously, whatever its arguments.
     const fetch = async (input: string | URL | Request, init?: HttpRequestInit): Promise<Response> => {
       const url = isRequest(input) ? input.url : String(input);
       const isOther = /^[\0-\x20]*(?!https?:)[a-z][a-z0-9+.-]*:/i.test(url);
@@ -80,29 +79,29 @@ export class HttpClient {
     };
     const { configurable, enumerable } = before;
     Object.defineProperty(globalThis, "fetch", { value: fetch, writable: true, configurable, enumerable });
-    return () => { // unless another has taken the place meanwhile
+    return () => { // unless another fetch has become the global one
       if (globalThis.fetch === fetch as unknown) Object.defineProperty(globalThis, "fetch", before);
     };
   }
 
   /**
-   * Takes no more requests, and closes the connections once those under way have ended: each with the last byte of its response, so
-   * read or cancel the bodies. A body that is not read from for `closeTimeout` is cancelled.
-   * @returns fulfilled when the last connection is closed.
+   * Takes no more requests, and closes the connections once all requests have ended. A request ends with the last byte of its response, so read or cancel the bodies. A
+   * body that is not read from for `closeTimeout` is cancelled.
+   * @returns a promise that fulfils when the last connection is closed.
    */
   close(): Promise<void> {
     return this.#core.close();
   }
 
   /**
-   * Ends everything at once: requests under way fail with CLIENT_CLOSED.
-   * @param reason Their errors' cause.
+   * Closes all connections at once: unfinished requests fail with CLIENT_CLOSED.
+   * @param reason The `cause` of these errors.
    */
   destroy(reason?: unknown): void {
     this.#core.destroy(reason);
   }
 
-  /** Counts what the client is doing, and has done. */
+  /** Returns the client's current counts and totals. */
   stats(): HttpClientStats {
     return this.#core.stats();
   }

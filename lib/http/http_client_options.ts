@@ -19,11 +19,11 @@ import { type ProxyChoice, proxyOption, readProxyOption } from "./proxy/proxy_op
 import { type HttpTlsOptions, tlsOption } from "./tls_options.ts";
 
 /**
- * A function that makes connections: byte streams on which the client then speaks TLS, with the proxy, and HTTP.
+ * A function that opens connections: byte streams over which the client speaks to a proxy, TLS and HTTP.
  *
- * Called for each connection, and once more if a certificate was refused, for the error's message: each time for another stream, of
- * bytes. It may still be connecting, as the socket is that `connect()` of `node:net` returns. `signal` is aborted when the connection is no longer wanted
- * or took longer than `connectTimeout`; a stream that comes after that is destroyed.
+ * Called for each connection, and once more if a certificate was refused, for the error's message. Each call must return a new stream of bytes, which may still be
+ * connecting, like a socket of `connect()` of `node:net`. `signal` is aborted when the connection is no longer needed or took longer than `connectTimeout`; a stream
+ * returned after that is destroyed.
  * @example A local address of one's own choice
  * ```ts
  * import { HttpClient, type HttpConnectFunction } from "@millrace/streams/http";
@@ -42,7 +42,7 @@ export type HttpConnectFunction = (
     readonly origin: string;
     /** The name or address of the origin's server, or of its proxy if there is one; IPv6 addresses without brackets. */
     readonly hostname: string;
-    /** Its port. */
+    /** The server's port. */
     readonly port: number;
   },
   options: { readonly signal: AbortSignal },
@@ -52,7 +52,7 @@ export type HttpConnectFunction = (
 type WithoutDefault = "socketPath" | "connect" | "lookup" | "allowAddress" | "onInformational" | "onEvent";
 
 /**
- * The options of a client: how it connects and what it allows.
+ * The options of a client: connections, requests and limits.
  * @example A client for a slow service
  * ```ts
  * import { HttpClient, type HttpClientOptions } from "@millrace/streams/http";
@@ -71,34 +71,33 @@ export interface HttpClientOptions {
    */
   tls?: HttpTlsOptions;
   /**
-   * The proxy that requests go by: a URL of `http:`, `https:`, `socks5:` or `socks5h:`, which may have a user name and
-   * password, percent-encoded. A function is called for each request and redirect, and returns such a URL, or undefined
-   * for none. `"env"` takes those that HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY name when the client is made.
+   * The proxy for requests: a URL of `http:`, `https:`, `socks5:` or `socks5h:`, which may have a user name and password, percent-encoded. A function is called for each
+   * request and redirect, and returns such a URL, or undefined for none. `"env"` uses the variables HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY when the client is
+   * created.
    *
-   * https origins are reached through a tunnel (CONNECT, or SOCKS5), in which TLS is spoken with the origin itself. Requests to http
-   * origins are sent to an HTTP proxy as they are, which sends them on. A proxy of `socks5:` is given addresses, all others names.
-   * @default none, whatever the environment says
+   * https origins are reached through a tunnel (CONNECT, or SOCKS5), with TLS to the origin inside. An HTTP proxy forwards requests to http origins. A proxy of `socks5:`
+   * gets addresses, all others names.
+   * @default none: the environment has no effect
    */
   proxy?: string | URL | ((origin: URL) => string | URL | null | undefined);
   /**
-   * TLS with an `https:` proxy, by the names of `tls`, of which nothing is shown to a proxy.
+   * The TLS options for an `https:` proxy, with the names of `tls`, which does not apply to proxies.
    * @default the runtime's certificate authorities, no client certificate
    */
   proxyTls?: HttpTlsOptions;
   /**
-   * A Unix socket that all connections are made to, whatever the URLs' hosts are. They still name the requested host,
-   * and the subject of the certificate.
+   * A Unix socket for all connections, whatever the URLs' hosts, which only set the `Host` field and the expected certificate.
    * @default none
    */
   socketPath?: string;
   /**
-   * Makes the connections, to origins or to their proxies, in place of `node:net`; TLS is spoken over what it gives.
+   * Opens the connections to origins or their proxies, instead of `node:net`. The client adds TLS to the returned stream.
    * @default none
    */
   connect?: HttpConnectFunction;
   /**
-   * The maximum number of connections of an origin. One h2 session carries as many requests as the server allows; more
-   * are opened only for what does not fit. HTTP/1.1 has a connection a request.
+   * The maximum number of connections of an origin. One h2 session carries as many requests as the server allows; further sessions open only for the rest. HTTP/1.1 uses
+   * one connection for each concurrent request.
    * @default 256
    */
   connections?: number;
@@ -108,14 +107,13 @@ export interface HttpClientOptions {
    */
   maxConcurrentStreams?: number;
   /**
-   * The maximum number of concurrent requests of an HTTP/1.1 connection (RFC 9112 section 9.3.2). More than one only of
-   * requests that are idempotent and have no body.
+   * The maximum number of concurrent requests of an HTTP/1.1 connection (RFC 9112 section 9.3.2). Above 1, only idempotent requests without a body share a connection.
    * @default 1
    */
   pipelining?: number;
   /**
-   * Whether an HTTP/1.1 connection carries one request after the other. False: each has a connection of its own, and says `connection: close`,
-   * so that nothing a server sends behind a response can meet another request. HTTP/2 is as ever: there each response says which request it is for.
+   * Whether an HTTP/1.1 connection is reused for later requests. False: each request has its own connection and sends `connection: close`, so that surplus bytes after a
+   * response cannot reach another request. HTTP/2, which numbers responses, is not affected.
    * @default true
    */
   reuse?: boolean;
@@ -125,111 +123,107 @@ export interface HttpClientOptions {
    */
   http2?: boolean;
   /**
-   * Whether http origins are spoken to in h2, with prior knowledge (RFC 9113 section 3.3).
+   * Whether http origins get h2 requests, with prior knowledge (RFC 9113 section 3.3).
    * @default false
    */
   h2c?: boolean;
   /**
-   * The time limit of a connection in ms, from the look-up of the name to the end of TLS, a proxy's part included. 0: no limit.
+   * The time limit in ms for opening a connection, from the look-up of the name to the end of TLS, a proxy's steps included. 0: no limit.
    * @default 10_000
    */
   connectTimeout?: number;
   /**
-   * The time limit of a request as a whole, redirects, retries and the response's body included, in ms. 0: for ever.
+   * The time limit of a request as a whole, redirects, retries and the response's body included, in ms. 0: no limit.
    * @default 0
    */
   timeout?: number;
   /**
-   * The time limit of a request's wait for a connection, in ms. It may wait for others that use all there may be, for a
-   * new one, or for its host's address. 0: for ever.
+   * The time limit of a request's wait for a connection, in ms. It may wait for a busy connection, for a new one, or for its host's address. 0: no limit.
    * @default 300_000
    */
   queueTimeout?: number;
   /**
-   * The time limit from the last progress of the request, or its body, to the response's headers, in ms. 0: for ever.
+   * The time limit from the last progress of the request, or its body, to the response's headers, in ms. 0: no limit.
    * @default 300_000
    */
   headersTimeout?: number;
   /**
-   * The time limit of a reader's wait for a byte of the response's body, in ms. A request's body that is sent on after
-   * an early response may go without progress as long. 0: for ever.
+   * The time limit of a reader's wait for a byte of the response's body, in ms. The same limit applies to the progress of a request's body after an early response. 0: no
+   * limit.
    * @default 300_000
    */
   bodyTimeout?: number;
   /**
-   * The time that `close()` waits for a response that is not read, in ms: then its body is cancelled, and fails with
-   * CLIENT_CLOSED. A response that is read from now and then has no limit. 0: for ever.
+   * The time in ms that `close()` waits for an unread response: then its body is cancelled, and fails with CLIENT_CLOSED. Each read restarts the time. 0: no limit.
    * @default 5_000
    */
   closeTimeout?: number;
   /**
    * The time that a connection without requests is kept, in ms. 0: not at all. A server's Keep-Alive may lower it.
-   * @default 4_000 for HTTP/1.1, of which servers close unused connections without a word; 60_000 for h2
+   * @default 4_000 for HTTP/1.1, whose servers close idle connections without notice; 60_000 for h2
    */
   idleTimeout?: number;
   /**
-   * The maximum age of a connection for another request, in ms. An older one closes once the requests under way have
-   * ended, and the host's name is looked up again for the next. 0: of any age.
+   * The maximum age in ms at which a connection takes another request. An older one closes once its requests have ended, and the next one looks the host's name up again.
+   * 0: no limit.
    * @default 600_000
    */
   maxAge?: number;
   /**
-   * The time of silence after which an h2 session with requests under way gets a PING, in ms. 0: never.
+   * The time in ms without a frame from the server after which an h2 session with open requests sends a PING. 0: never.
    * @default 30_000
    */
   pingInterval?: number;
   /**
-   * The time of silence after a PING, in ms. A session with requests is closed then; the process, and `close()`, wait as
-   * long for a server to have read its bodies.
+   * The time in ms without a frame after a PING. After it, a session with open requests is closed. The process and `close()` also wait up to this time until a server has
+   * read the sent bodies.
    * @default 10_000
    */
   pingTimeout?: number;
   /**
-   * The maximum attempts of a call after the first, over all its redirects. They follow a lost connection, a refusal or a status of
-   * `retryStatuses`: of requests that are idempotent, or that the server certainly did not act on, with bodies that can be sent
-   * again. One more is free if the server had closed the used connection.
+   * The maximum retries of a call over all its redirects, after a lost connection, a refusal or a status of `retryStatuses`. Retried are requests that are idempotent, or
+   * that the server certainly did not act on, if their bodies can be sent again. A retry after the server closed an idle connection does not count.
    * @default 2
    */
   retries?: number;
   /**
-   * Statuses, of 400 to 999, after which a request is sent again if it is idempotent and its body can be sent again: 429 and 503, say.
-   * The pause before is what Retry-After says, and otherwise 0.25 to 0.5 s, doubled each time.
-   * @default none, as `fetch()` has it
+   * Statuses from 400 to 999 after which a request is retried if it is idempotent and its body can be sent again, such as 429 and 503. The pause before is that of
+   * Retry-After, otherwise 0.25 to 0.5 s, doubled each time.
+   * @default none, as in `fetch()`
    */
   retryStatuses?: readonly number[];
   /**
-   * The longest pause before an attempt because of a status, in ms. A response that asks for more, or for more than is left of `timeout`,
-   * is not retried: the caller gets it.
+   * The maximum pause in ms before a retry because of a status. A response that demands a longer one, or one beyond `timeout`, is returned to the caller.
    * @default 30_000
    */
   maxRetryAfter?: number;
   /**
-   * Bytes that a response's header section may have.
+   * The maximum bytes of a response's header section.
    * @default 65_536
    */
   maxHeaderSize?: number;
   /**
-   * Bytes that a response's body may have once it is decoded; with more, its reading fails with LIMIT_EXCEEDED.
+   * The maximum bytes of a response's decoded body; beyond, reading fails with LIMIT_EXCEEDED.
    * @default Infinity
    */
   maxResponseSize?: number;
   /**
-   * Bytes of a response that are received before it is read: the window of an h2 stream.
+   * The maximum bytes of a response that are received ahead of its reader: the window of an h2 stream.
    * @default 1_048_576
    */
   streamWindow?: number;
   /**
-   * Whether `Accept-Encoding: zstd, br, gzip` is sent where a request has no such field, and bodies are decoded.
+   * Whether `Accept-Encoding: zstd, br, gzip` is sent if a request has no such field, and bodies are decoded.
    * @default true
    */
   decompress?: boolean;
   /**
-   * The maximum number of redirects that are followed.
+   * The maximum number of redirects to follow.
    * @default 20
    */
   maxRedirects?: number;
   /**
-   * Functions around each request, the outermost first; those of a request come after the client's.
+   * Functions around each request, the outermost first; those of a request run inside the client's.
    * @default none
    */
   intercept?: readonly HttpInterceptor[];
@@ -239,19 +233,18 @@ export interface HttpClientOptions {
    */
   lookup?: LookupFunction;
   /**
-   * Whether an address may be connected to: `"public"` for those of the public Internet alone, or a function that
-   * allows one by `true`. It is called for each connection, with each address of the host; a request whose host has no
-   * allowed address fails with ADDRESS_REFUSED. It is not called for proxies; a name that a proxy looks up itself is
-   * refused. Not to be combined with `connect` and `socketPath`.
+   * Whether an address may be connected to: `"public"` allows only public addresses of the Internet; a function allows an address by `true`. It is called for each
+   * connection, with each address of the host; a request whose host has no allowed address fails with ADDRESS_REFUSED. It is not called for proxies; a name that a proxy
+   * looks up itself is refused. Not to be combined with `connect` and `socketPath`.
    * @default any address
    */
   allowAddress?: "public" | ((address: string, use: HttpAddressUse) => boolean);
   /**
-   * Called with informational (1xx) responses, as 103 (Early Hints) and 100 (Continue). A request may have at most
-   * 1000, whose fields have at most `maxHeaderSize` bytes together. An exception it throws is an uncaught one.
+   * Called with informational (1xx) responses, such as 103 (Early Hints) and 100 (Continue). A request may have at most 1000, whose fields have at most `maxHeaderSize`
+   * bytes together. An exception in it is uncaught.
    */
   onInformational?: (status: number, headers: Headers) => void;
-  /** Told what the client does, as it happens. What it throws is an uncaught exception. */
+  /** Called with each event of the client. An exception in it is uncaught. */
   onEvent?: (event: HttpClientEvent) => void;
 }
 
@@ -302,21 +295,21 @@ type Settings = ReturnType<typeof httpClientOptions>;
 export interface ResolvedOptions extends Omit<Settings, "tls" | "proxyTls" | "proxy" | "idleTimeout" | "allowAddress"> {
   readonly tls: HttpTlsOptions;
   readonly proxyTls: HttpTlsOptions;
-  /** Undefined: no request goes by a proxy. */
+  /** The proxy of each origin; undefined if no requests use a proxy. */
   readonly proxyOf: ProxyChoice | undefined;
   readonly allowAddress: ((address: string, use: HttpAddressUse) => boolean) | undefined;
   readonly http1IdleTimeout: number;
   readonly http2IdleTimeout: number;
 }
 
-/** Reads options; what does not go with another is a TypeError. */
+/** Checks options; those that exclude each other are a TypeError. */
 export function resolveOptions(options: HttpClientOptions): ResolvedOptions {
   const settings = httpClientOptions(options);
   requireOneWay(settings);
   const { tls, proxyTls, proxy, idleTimeout, allowAddress, ...others } = settings;
   return {
     ...others,
-    // Objects of this client's own: TLS sessions are kept under them.
+    // New objects for this client, since TLS sessions are kept under them.
     tls: tls ?? {},
     proxyTls: proxyTls ?? {},
     proxyOf: proxy === undefined ? undefined : readProxyOption(proxy),
@@ -332,7 +325,7 @@ function requireOneWay(settings: Settings): void {
   if ((socketPath ?? connect) !== undefined) {
     const other = socketPath === undefined ? "connect" : "socketPath";
     const reason = `cannot be asked where ${other} says what is connected to: give one of them`;
-    // A proxy may be given addresses.
+    // A proxy may need addresses.
     refuseUnused(settings, proxy === undefined ? ["allowAddress", "lookup"] : ["allowAddress"], reason);
   }
   if (socketPath === undefined || (proxy ?? connect) === undefined) return;

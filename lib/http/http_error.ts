@@ -42,8 +42,8 @@ export type HttpErrorCode =
   | "CLIENT_CLOSED";
 
 /**
- * A request that failed, in the shape that users of fetch know: a `TypeError` with a `cause`. `code` is the same on every
- * runtime; `cause` is what the runtime said, with a code of its own (`ECONNREFUSED`, `CERT_HAS_EXPIRED`).
+ * The error of a failed request: a `TypeError` with a `cause`, like that of fetch. `code` is the same on every runtime; `cause` is the runtime's error, with its own code
+ * (`ECONNREFUSED`, `CERT_HAS_EXPIRED`).
  * @example Tell what happened
  * ```ts
  * import { HttpClient, HttpError } from "@millrace/streams/http";
@@ -60,25 +60,25 @@ export type HttpErrorCode =
 export class HttpError extends TypeError {
   /** The reason for the failure, as a code for programs. */
   readonly code: HttpErrorCode;
-  /** The origin that the request was for, if it got so far. */
+  /** The origin of the request, if it is known. */
   readonly origin: string | undefined;
 
   /**
-   * Makes an error.
+   * Creates an error.
    * @param code The reason for the failure.
-   * @param message The same in words.
-   * @param options The request's origin, if it got so far, and the underlying error. Default: an Error with the same message and code.
+   * @param message The reason in words.
+   * @param options The request's origin, if known, and the underlying error. Default: an Error with the same message and code.
    */
   constructor(code: HttpErrorCode, message: string, options: { origin?: string | undefined; cause?: unknown } = {}) {
     const own = Object.assign(new Error(message), { code });
     super(message, { cause: options.cause ?? own });
     this.code = code;
     this.origin = options.origin;
-    void [this.stack, own.stack]; // until these texts are made, V8 holds what was called, and so the request with its body
+    void [this.stack, own.stack]; // until these texts are made, V8 keeps the called objects alive, and so the request with its body
   }
 }
 
-/** Makes the error of a request whose program took the memory of a chunk back before it was sent. */
+/** Returns the error of a request whose program transferred the memory of a chunk before it was sent. */
 export function takenBack(origin?: string): HttpError {
   const message = "A chunk of the request's body was detached or resized before it was sent: enqueue a copy of it";
   return new HttpError("BODY_FAILED", message, { origin });

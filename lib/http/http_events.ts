@@ -14,11 +14,11 @@ import type { HttpError } from "./http_error.ts";
  * ```
  */
 export interface HttpClientStats extends Omit<HttpOriginStats, "origin" | "proxy" | "protocol"> {
-  /** Requests ever made, redirects and retries not counted. */
+  /** The number of requests ever made, without redirects and retries. */
   requests: number;
-  /** Attempts beyond a request's first. */
+  /** The number of retries ever made. */
   retries: number;
-  /** Each origin that the client knows. */
+  /** The state at each origin that the client knows. */
   origins: HttpOriginStats[];
 }
 
@@ -36,26 +36,26 @@ export interface HttpClientStats extends Omit<HttpOriginStats, "origin" | "proxy
  * ```
  */
 export interface HttpOriginStats {
-  /** Connections that are open. */
+  /** The number of open connections. */
   connections: number;
-  /** Open connections that speak HTTP/2. */
+  /** The number of open connections that speak HTTP/2. */
   sessions: number;
-  /** Connections that are being made. */
+  /** The number of connections being opened. */
   connecting: number;
-  /** Requests under way: sent, and not yet ended with the last byte of their response. */
+  /** The number of requests that were sent and have not ended; a request ends with the last byte of its response. */
   active: number;
-  /** Requests that wait for a connection. */
+  /** The number of requests that wait for a connection. */
   queued: number;
   /** The origin: scheme, host and port. */
   origin: string;
-  /** The proxy that its connections go by: scheme, host and port, or undefined. An origin is listed once for each. */
+  /** The proxy of its connections: scheme, host and port, or undefined. An origin is listed once for each proxy. */
   proxy: string | undefined;
-  /** The protocol it spoke last; undefined if that is not known yet. */
+  /** The protocol of its latest connection; undefined if not known yet. */
   protocol: "h2" | "http/1.1" | undefined;
 }
 
 /**
- * An event that a client reports to {@link HttpClientOptions.onEvent}. `type` says which it is; `Extract` gives the type of one of them.
+ * An event that a client reports to {@link HttpClientOptions.onEvent}. `type` is its kind; `Extract` selects the type of one kind.
  * @example A log of everything
  * ```ts
  * import { HttpClient, type HttpClientEvent } from "@millrace/streams/http";
@@ -69,24 +69,24 @@ export interface HttpOriginStats {
  */
 export type HttpClientEvent =
   | {
-    /** A connection was made. */
+    /** A connection was opened. */
     type: "connect";
     /** The origin that the connection is for. */
     origin: string;
-    /** The proxy that it goes by: scheme, host and port, or undefined. */
+    /** The proxy of the connection: scheme, host and port, or undefined. */
     proxy: string | undefined;
-    /** The protocol spoken on it. */
+    /** The protocol of the connection. */
     protocol: "h2" | "http/1.1";
-    /** The address of the server, or of its proxy; undefined over a Unix socket and where a stream of yours does not tell. */
+    /** The address of the server, or of its proxy; undefined over a Unix socket, and if a user's stream does not have it. */
     remoteAddress: string | undefined;
-    /** The duration of TCP, the proxy's answer and TLS, in ms. */
+    /** The duration of TCP, the proxy's response and TLS, in ms. */
     ms: number;
   }
   | {
-    /** A connection was not made. */
+    /** A connection could not be opened. */
     type: "connectFailed";
     origin: string;
-    /** The proxy that it was to go by: scheme, host and port, or undefined. */
+    /** The proxy of the connection: scheme, host and port, or undefined. */
     proxy: string | undefined;
     /** The reason of the failure. */
     error: unknown;
@@ -96,28 +96,28 @@ export type HttpClientEvent =
     type: "disconnect";
     origin: string;
     protocol: "h2" | "http/1.1";
-    /** The reason of the close; undefined if one side just closed it. */
+    /** The reason of the close; undefined for a normal one. */
     error: HttpError | undefined;
   }
   | {
-    /** A request goes out: for the first time, again, or after a redirect. */
+    /** A request is sent: for the first time, again, or after a redirect. */
     type: "request";
     /** The request's method. */
     method: string;
     /** The request's URL. */
     url: string;
     protocol: "h2" | "http/1.1";
-    /** The time that it waited for a connection, in ms. */
+    /** The time in ms that the request waited for a connection. */
     queuedMs: number;
   }
   | {
-    /** The head of a final response is there. */
+    /** The head of a final response has arrived. */
     type: "response";
     method: string;
     url: string;
     /** The response's status. */
     status: number;
-    /** Since the request went out, in ms. */
+    /** The time in ms since the request was sent. */
     ms: number;
   }
   | {
@@ -125,17 +125,17 @@ export type HttpClientEvent =
     type: "retry";
     method: string;
     url: string;
-    /** Counts from 1. */
+    /** The number of the retry, counted from 1. */
     attempt: number;
-    /** The error that ended the attempt before; undefined if it was answered. */
+    /** The error of the previous attempt; undefined if that got a response. */
     error: unknown;
-    /** The status that the attempt before was answered with, if that is why; see {@link HttpClientOptions.retryStatuses}. */
+    /** The status of the previous attempt, if that is the reason; see {@link HttpClientOptions.retryStatuses}. */
     status: number | undefined;
     /** The pause before this attempt, in ms. */
     ms: number;
   }
   | {
-    /** A request, the body of its response, or the rest of its own after an early response, has failed for good. */
+    /** A request, the body of its response, or the rest of its own body after an early response, has finally failed. */
     type: "failed";
     method: string;
     url: string;

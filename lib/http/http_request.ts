@@ -24,9 +24,8 @@ export type HttpRequestBody =
   | Iterable<Uint8Array | string>;
 
 /**
- * The options of a request besides its URL: those of fetch, and more. Members that are not listed here, such as `mode`,
- * `credentials` and `cache` of the standard's `RequestInit`, have no meaning, as with fetch; options of the client alone, such as
- * `proxy`, are refused.
+ * The options of a request in addition to its URL: those of fetch, and more. Unlisted members, such as `mode`, `credentials` and `cache` of the standard's `RequestInit`,
+ * are ignored; options of the client alone, such as `proxy`, are refused.
  * @see {@link https://fetch.spec.whatwg.org/#requestinit}
  * @example A POST that may be sent twice, and must be answered soon
  * ```ts
@@ -42,28 +41,27 @@ export type HttpRequestBody =
 export interface HttpRequestInit
   extends Omit<RequestInit, "body" | "headers" | "method" | "redirect" | "signal" | "integrity" | "duplex"> {
   /**
-   * The method; `get`, `post` and the like are sent in upper case, others as they are.
+   * The method; the standard methods are sent in upper case, others unchanged.
    * @default "GET"
    */
   method?: string;
-  /** Header fields. `host` and `content-length` have to be those of the URL and the body, and `transfer-encoding` `chunked`. */
+  /** Header fields. `host` and `content-length` must match the URL and the body; `transfer-encoding` can only be `chunked`. */
   headers?: Headers | Record<string, string> | Iterable<readonly [string, string]>;
-  /** The request's body. A stream may go on while the response comes. Buffers are copied. */
+  /** The request's body. A stream may continue while the response arrives. Buffers are copied. */
   body?: HttpRequestBody | null;
   /**
-   * The handling of a redirect: followed, returned as it is, or an error.
+   * The handling of a redirect: followed, returned to the caller, or an error.
    * @default "follow"
    */
   redirect?: "follow" | "manual" | "error";
-  /** Gives the request up, and the body of its response. */
+  /** The signal that aborts the request and the body of its response. */
   signal?: AbortSignal | null;
   /**
-   * The digests for the response's body, as in subresource integrity: `sha256-…`. If the body does not match, reading it as a whole
-   * fails; a stream gives the bytes as they come, and fails at its end.
-   * @default none; neither are digests by other algorithms than SHA-256, SHA-384 and SHA-512 checked
+   * The digests for the response's body, as in subresource integrity: `sha256-…`. If the body does not match, reading it whole fails; a stream fails only at its end.
+   * @default none; digests other than SHA-256, SHA-384 and SHA-512 are ignored
    */
   integrity?: string;
-  /** Accepted, as fetch asks for it with streams. The response never waits for the body's end. */
+  /** Accepted, since fetch requires it for streams. The response never waits for the body's end. */
   duplex?: "half" | "full";
   /** The client's option `timeout`, for this request. */
   timeout?: number;
@@ -75,10 +73,7 @@ export interface HttpRequestInit
   bodyTimeout?: number;
   /** The client's option `maxResponseSize`, for this request. */
   maxResponseSize?: number;
-  /**
-   * The client's option `decompress`, for this request. A proxy passes a body on with its coding, and the field that
-   * names it, by `false` and the `accept-encoding` of its own client.
-   */
+  /** The client's option `decompress`, for this request. A proxy uses `false` and its own client's `accept-encoding` to pass on a body and its coding unchanged. */
   decompress?: boolean;
   /** The client's option `retries`, for this request. */
   retries?: number;
@@ -91,33 +86,30 @@ export interface HttpRequestInit
   /** The client's option `onInformational`, for this request. */
   onInformational?: (status: number, headers: Headers) => void;
   /**
-   * Fields to send after the body, or functions that make them once it has been read; in HTTP/1.1 with `Transfer-Encoding: chunked`; the field `trailer` announces them. Some servers and
-   * proxies drop them.
+   * Fields to send after the body, or functions that return them once the body was read. HTTP/1.1 needs `Transfer-Encoding: chunked` for them. The field `trailer`
+   * announces them. Some servers and proxies drop them.
    * @default none
    */
   trailers?: Readonly<Record<string, string | (() => string | Promise<string>)>>;
-  /**
-   * Called with each piece of the body that the connection has taken, of 64 KiB at most; from 0 again with each
-   * attempt. An exception it throws is an uncaught one.
-   */
+  /** Called after each piece of the body that the connection has taken, at most 64 KiB; each attempt counts from 0. An exception in it is uncaught. */
   onUploadProgress?: (
     progress: {
-      /** Bytes that the connection has taken: all of the body once the system has, which may hold it back for the network. */
+      /** The bytes that the connection has taken. The whole body is reached once the system has it, which may still buffer it. */
       sent: number;
-      /** Bytes of the whole body; undefined if that is not known. */
+      /** The bytes of the whole body; undefined if unknown. */
       total: number | undefined;
     },
   ) => void;
   /**
-   * Whether the request may be sent twice, so that it is sent again if a connection is lost.
+   * Whether the request has the same effect if it is sent twice, so that it may be retried.
    * @default true for GET, HEAD, OPTIONS, PUT and DELETE
    */
   idempotent?: boolean;
 }
 
 /**
- * A request as interceptors see it: what {@link HttpClient.fetch} was called with, as one object. `headers` is a copy, which may be
- * changed; to change anything else, pass on a copy: `next({ ...request, method: "HEAD" })`.
+ * A request, as interceptors get it: the arguments of {@link HttpClient.fetch} as one object. `headers` is a copy, which may be changed; to change other members, pass on
+ * a copy: `next({ ...request, method: "HEAD" })`.
  * @example Paths in short
  * ```ts
  * import { HttpClient, type HttpNext, type HttpRequest } from "@millrace/streams/http";
@@ -132,7 +124,7 @@ export interface HttpRequestInit
  * ```
  */
 export interface HttpRequest extends Omit<HttpRequestInit, "intercept"> {
-  /** The URL, as it was given. */
+  /** The URL, unchanged. */
   url: string;
   /** The method. */
   method: string;
@@ -141,8 +133,8 @@ export interface HttpRequest extends Omit<HttpRequestInit, "intercept"> {
 }
 
 /**
- * Passes a request on to the next interceptor, and after the last one to the server. It may be called more than once if the request's
- * body can be sent again, even after the call has been answered.
+ * Passes a request to the next interceptor, or after the last one to the server. It may be called several times if the request's body can be sent again, even after the
+ * caller got a response.
  * @example Ask a second time
  * ```ts
  * import { HttpClient, type HttpNext, type HttpRequest } from "@millrace/streams/http";
@@ -161,8 +153,8 @@ export interface HttpRequest extends Omit<HttpRequestInit, "intercept"> {
 export type HttpNext = (request: HttpRequest) => Promise<HttpResponse>;
 
 /**
- * A function around requests: it sees and changes them on their way out, and responses on their way back, or answers by itself.
- * The call's `signal`, its `timeout` and `destroy()` end it, whatever an interceptor waits for.
+ * A function around requests, which can change a request, change its response, or return another response. The call's `signal`, its `timeout` and `destroy()` end the
+ * call even while an interceptor waits.
  * @example Log each request
  * ```ts
  * import { HttpClient, type HttpInterceptor } from "@millrace/streams/http";

@@ -1,5 +1,5 @@
 /**
- * An HTTP client that multiplexes: one HTTP/2 connection for a burst of requests, streams both ways.
+ * An HTTP client that multiplexes: one HTTP/2 connection for a burst of requests, with streams in both directions.
  *
  * @example A burst of requests
  * ```ts

@@ -1,32 +1,35 @@
 import { Buffer } from "node:buffer";
 import type { Transport } from "./connection.ts";
 
-/** A slab's size at first, with room for a head and a small body. It doubles each time what is gathered does not fit. */
+/** The initial size of a slab, with room for a head and a small body. It doubles each time that gathered bytes do not fit. */
 export const FIRST_SLAB = 8192;
 
-/** The least room, in bytes, that a slab of the largest size is filled for, while the transport has what is before it. */
+/** The minimum room in bytes of a full-size slab that is still filled while the transport has earlier bytes. */
 const LEAST_ROOM = 256;
 
-/** A writer that gathers small pieces in slabs. What went to the transport belongs to it until that is empty; the rest of a slab is used on, as new memory for each write takes twice the CPU time. */
+/**
+ * A writer that gathers small pieces in slabs. Bytes passed to the transport belong to it until it is empty; the slab's rest is used further, since new memory for each
+ * write takes twice the CPU time.
+ */
 export class SlabWriter {
   written = 0;
-  /** Whether the next write tells when it is out, as in {@link Transport.write}. */
+  /** Whether the next write reports when it is sent, as in {@link Transport.write}. */
   tells = false;
   protected slab: Uint8Array = Buffer.allocUnsafeSlow(FIRST_SLAB);
-  /** The end of the bytes of the slab from `#start` that are not written yet. */
+  /** The end of the slab's unwritten bytes, which begin at `#start`. */
   protected at = 0;
   #start = 0;
   #size = FIRST_SLAB;
   readonly #transport: Transport;
   readonly #largest: number;
 
-  /** @param largest The largest size of a slab, and of a write. */
+  /** @param largest The maximum size of a slab and of a write. */
   constructor(transport: Transport, largest: number) {
     this.#transport = transport;
     this.#largest = largest;
   }
 
-  /** The bytes of all that were written which the system has taken. */
+  /** The number of written bytes that the system has taken. */
   get taken(): number {
     return this.written - this.#transport.waiting;
   }
@@ -35,12 +38,12 @@ export class SlabWriter {
     return this.at - this.#start;
   }
 
-  /** Whether so many more bytes fit into one write with what waits. */
+  /** Whether `bytes` more bytes fit into one write with the unwritten ones. */
   fits(bytes: number): boolean {
     return this.waiting + bytes <= this.#largest;
   }
 
-  /** Copies the bytes from `start` on, as many as fit into one write; returns the index after the last of them. */
+  /** Copies the bytes from `start` on that fit into one write; returns the index after the last of them. */
   put(bytes: Uint8Array, start: number): number {
     let count = Math.min(bytes.length - start, this.#largest - this.waiting);
     if (!this.#hasRoom(count)) this.#rewind();
@@ -70,16 +73,16 @@ export class SlabWriter {
     this.at = this.#start;
   }
 
-  /** Nothing is under way: a large slab is not kept for it. */
+  /** Releases a large slab while no request is in progress. */
   shrink(): void {
     if (this.#size === FIRST_SLAB || this.waiting > 0) return;
     this.slab = Buffer.allocUnsafeSlow(this.#size = FIRST_SLAB);
     this.#start = this.at = 0;
   }
 
-  /** Makes room for so many bytes in one slab: what waits moves to a larger one, or is written if there is none. */
+  /** Makes room for `bytes` bytes in one slab: unwritten bytes move to a larger one, or are written if there is none. */
   protected reserve(bytes: number): void {
-    if (this.at === this.#start) this.#rewind(); // such memory is in the processor's caches
+    if (this.at === this.#start) this.#rewind(); // this memory is in the processor's caches
     if (this.#hasRoom(bytes)) return;
     if (this.fits(bytes)) this.#rewind();
     else this.flush();
@@ -97,7 +100,7 @@ export class SlabWriter {
   protected copy(bytes: Uint8Array, start: number, end: number): void {
     const { slab } = this;
     let { at } = this;
-    // A loop is faster than subarray() and set() for what is short.
+    // A loop is faster than subarray() and set() for few bytes.
     if (end - start > 64) {
       slab.set(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end), at);
       at += end - start;
@@ -111,7 +114,7 @@ export class SlabWriter {
     return this.slab.length - this.at >= bytes;
   }
 
-  /** Fills the slab from its start, if the transport has done with what is in it. */
+  /** Fills the slab from its start again, if the transport no longer uses its bytes. */
   #rewind(): void {
     if (this.#start === 0 || !this.#transport.empty) return;
     if (this.waiting > 0) this.slab.copyWithin(0, this.#start, this.at);

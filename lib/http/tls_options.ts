@@ -15,8 +15,8 @@ import {
 } from "../streams/internal.ts";
 
 /**
- * The options of TLS, with the names that `node:tls` has for them. Other options of `node:tls` are refused, as not all
- * runtimes heed them: Deno ignores `ciphers` altogether, Bun does for TLS 1.3.
+ * The options of TLS, with their names in `node:tls`. Its other options are refused, since not all runtimes apply them: Deno ignores `ciphers`, and Bun does so for TLS
+ * 1.3.
  * @example A private authority
  * ```ts
  * import { HttpClient, type HttpTlsOptions } from "@millrace/streams/http";
@@ -29,13 +29,13 @@ import {
  */
 export interface HttpTlsOptions {
   /**
-   * Certificates of authorities to trust, in PEM format, and no others. Deno reads them again for each connection: a file of all the
-   * world's takes it 20 ms, one's own none.
+   * Certificates of authorities in PEM format, the only ones to trust. Deno parses them for each connection: a file of all public authorities takes 20 ms, a private
+   * one's certificate no time.
    * @default those that the runtime trusts
    */
   ca?: string | Uint8Array | readonly (string | Uint8Array)[];
   /**
-   * The client's certificate in PEM format, followed by those between it and its authority. Needs `key`.
+   * The client's certificate in PEM format, followed by intermediate certificates. Requires `key`.
    * @default none
    */
   cert?: string | Uint8Array;
@@ -46,28 +46,28 @@ export interface HttpTlsOptions {
   /** The client's certificate and key in PKCS #12 format, instead of `cert` and `key`. */
   pfx?: Uint8Array;
   /**
-   * The name that is sent to every server (SNI), and that its certificate has to be for.
+   * The name that is sent to every server (SNI), and that its certificate must match.
    * @default the URL's host; if that is an address, no name is sent
    */
   servername?: string;
   /**
-   * Whether servers without a good certificate are refused. Without that any attacker on the way can read along.
-   * @default true, whatever the environment says (`NODE_TLS_REJECT_UNAUTHORIZED`)
+   * Whether servers without a valid certificate are refused. If false, any attacker on the path can read the traffic.
+   * @default true; `NODE_TLS_REJECT_UNAUTHORIZED` has no effect
    */
   rejectUnauthorized?: boolean;
   /**
-   * A replacement of the check that a certificate is for the host, as to pin certificates. It is called after the chain
-   * was verified, with each new session, and refuses by returning an error, or by throwing one.
+   * A replacement for the check that a certificate matches the host, such as to pin certificates. Called for each new session after the chain was verified. It refuses by
+   * returning or throwing an error.
    * @default checkServerIdentity of node:tls
    */
   checkServerIdentity?: (host: string, certificate: PeerCertificate) => Error | undefined;
   /**
-   * The oldest version of TLS to speak.
+   * The minimum version of TLS.
    * @default the runtime's, "TLSv1.2"
    */
   minVersion?: "TLSv1.2" | "TLSv1.3";
   /**
-   * The newest version of TLS to speak.
+   * The maximum version of TLS.
    * @default the runtime's, "TLSv1.3"
    */
   maxVersion?: "TLSv1.2" | "TLSv1.3";
@@ -77,13 +77,13 @@ export interface HttpTlsOptions {
 type TlsData = string | Uint8Array;
 type TlsVersion = "TLSv1.2" | "TLSv1.3";
 
-/** The maximum number of servers whose sessions are kept for one client, so that memory stays bounded with many origins. */
+/** The maximum number of servers whose sessions are kept for one client: it bounds the memory for many origins. */
 const MAX_SESSIONS = 256;
 
-/** A TLS session, kept so that the next connection to the server costs less. */
+/** A TLS session, kept so that the next connection to the server is cheaper. */
 interface KeptSession {
   readonly session: Uint8Array;
-  /** The server's, which Node does not know anymore once a session is resumed. */
+  /** The server's certificate, which Node no longer knows once a session is resumed. */
   readonly certificate: PeerCertificate | undefined;
 }
 
@@ -115,7 +115,7 @@ export class TlsContext {
   }
 
   keep(server: string, session: KeptSession): void {
-    this.#sessions.delete(server); // the Map's order is that of use
+    this.#sessions.delete(server); // the Map is in the order of use
     this.#sessions.set(server, session);
     const [oldest] = this.#sessions.keys();
     if (this.#sessions.size > MAX_SESSIONS) this.#sessions.delete(oldest!);
@@ -147,12 +147,12 @@ export const httpTlsOptions: SchemaOf<HttpTlsOptions> = /* @__PURE__ */ schema("
   maxVersion: version(),
 }));
 
-/** An option that holds TLS options; no two clients get the same object. */
+/** Returns the schema member of TLS options; no two clients get the same object. */
 export function tlsOption(): Member<HttpTlsOptions, undefined> {
   return { fallback: undefined, expected: "an object", check: (value, name) => checkTlsOptions(value as object, name) };
 }
 
-/** Checks TLS options, once for a client: also those that some runtimes would ignore. @throws {TypeError} that names the option. */
+/** Checks TLS options once for a client, even those that some runtimes would ignore. @throws {TypeError} that names the option. */
 export function checkTlsOptions(options: HttpTlsOptions, what = "tls"): HttpTlsOptions {
   const given: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(httpTlsOptions(options, `${what}.`))) {
@@ -167,7 +167,7 @@ export function checkTlsOptions(options: HttpTlsOptions, what = "tls"): HttpTlsO
   return tls;
 }
 
-/** Bytes as text, so that all runtimes take them; anything else as it is. */
+/** Converts bytes to text, which all runtimes accept; returns other values unchanged. */
 function textOf(value: unknown): unknown {
   return isUint8Array(value) ? new TextDecoder().decode(value) : value;
 }
@@ -188,7 +188,7 @@ function checkTogether(tls: HttpTlsOptions, what: string): void {
   }
 }
 
-/** Reads the first certificate of a text. Node and Deno ignore a `ca` that is none. */
+/** Reads the first certificate of a text. Node and Deno ignore a `ca` without one. */
 function readCertificate(name: string, text: TlsData): X509Certificate {
   try {
     return new X509Certificate(text);
@@ -197,12 +197,12 @@ function readCertificate(name: string, text: TlsData): X509Certificate {
   }
 }
 
-/** Deno ignores keys that it cannot unlock, and says nothing that helps of a key that is for another certificate. */
+/** Checks that a key matches a certificate. Deno ignores keys that it cannot unlock, and reports a wrong key unclearly. */
 function checkPair(cert: TlsData, key: TlsData, passphrase: string | undefined, what: string): void {
   const certificate = readCertificate(`${what}.cert`, cert);
   let privateKey: KeyObject;
   try {
-    // Without a passphrase OpenSSL would ask for one on the terminal; with one Deno 2.4 takes every key for encrypted.
+    // Without a passphrase OpenSSL would prompt for one; with one, Deno 2.4 takes every key for encrypted.
     const isEncrypted = Buffer.from(key as string).includes("ENCRYPTED");
     const secret = isEncrypted ? passphrase ?? "" : undefined;
     privateKey = createPrivateKey({ key: key as string, format: "pem", passphrase: secret });

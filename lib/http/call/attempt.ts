@@ -10,40 +10,40 @@ import { type BodyControl, type Failure, ResponseBody, Unreachable } from "../re
 import { responseHeaders } from "../response/response_headers.ts";
 import type { AttemptBody } from "./attempt_body.ts";
 
-/** The owner of an attempt, called with its progress. It gets one end, unless it cancelled or detached the attempt. */
+/** The owner of an attempt, called with its progress. It gets exactly one end, unless it cancelled or detached the attempt. */
 export interface AttemptOwner {
   readonly context: CallContext | undefined;
   onHead(head: ResponseHead): void;
-  /** The response has ended, or its rest is unwanted. @param lost The reason why the rest of the request's body was not sent after a whole response, or, told later, may be unread. */
+  /** The response has ended, or its rest is unwanted. @param lost The reason why the server may not have all of the request's body. */
   onReceived(lost?: HttpError): void;
   onLost(error: HttpError, untouched: boolean): void;
-  /** There is no whole response, and no other attempt will help: it was cut off, or came too late. */
+  /** There is no complete response, and no other attempt will help: the response was cut off, or came too late. */
   fail(reason: unknown): void;
 }
 
-/** Informational (1xx) responses to one request; their fields share the limit of a head. */
+/** The maximum of informational (1xx) responses to one request; their fields share the limit of a head. */
 const MAX_INFORMATIONAL = 1000;
-/** The bytes of an unread body which are received, so that the connection can be used again. */
+/** The maximum bytes of an unread body that are received so that the connection can be reused. */
 const DISCARDED_BYTES = 65_536;
-/** The wait for them, in ms. */
+/** The maximum time in ms for receiving these bytes. */
 const DISCARDED_WITHIN = 1000;
 
 const ignore = (): void => {};
 
 type EndedRequest = Pick<FetchRequest, "signal" | "origin"> & { readonly core: ClientCore };
 
-/** Shared by all, as a closure a request is a fiftieth of its time. */
+/** Returns the reason why the request has ended; one shared function, since a closure would take a fiftieth of a request's time. */
 function revoked(this: EndedRequest): Failure | undefined {
   return this.core.revocationOf(this);
 }
 
-/** A request on its way over one connection. Its deadline is for one thing at a time: the response's head, a read's next byte, or an unread body's end. */
+/** A request on its way over one connection. Its deadline covers one wait at a time: for the head, a read's next byte, or an unread body's end. */
 export class Attempt implements ExchangeHandler, Timed, BodyControl {
-  // Of Timed: an attempt is one itself, so that it costs no object a request.
+  // From Timed, which the attempt implements itself to save an object for each request.
   expiresAt = 0;
   previousTimed: Timed | undefined = undefined;
   nextTimed: Timed | undefined = undefined;
-  /** The body of the response; undefined before it is wanted, and if it is discarded. */
+  /** The body of the response; undefined before the caller wants it, and if it is discarded. */
   responseBody: ResponseBody | undefined = undefined;
   readonly #core: ClientCore;
   readonly #request: FetchRequest;
@@ -55,12 +55,12 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   #exchange: Exchange | undefined = undefined;
   #hasHead = false;
   #isAccepted = false;
-  /** Informational responses so far, and the size of their fields. */
+  /** The number of informational responses so far, and the size of their fields. */
   #informational = 0;
   #informationalBytes = 0;
   #isDelivered = false;
   #isOver = false;
-  /** Whether the response has ended, and the request's body is being sent on. */
+  /** Whether the response has ended while the request's body is still being sent. */
   #sendsLate = false;
   /** The trailers of a response that has ended before its request. */
   #trailers: HeaderList | undefined = undefined;
@@ -68,9 +68,9 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   #isWanted = false;
   #discards = false;
   #discarded = 0;
-  /** Whether the response is unreachable and not ended, as long as `bodyTimeout`: its server may be reading the request. */
+  /** Whether an unreachable response is kept for up to `bodyTimeout`, since its server may still read the request. */
   #lingers = false;
-  /** Whether the response was read from since {@link isUnread} was called. */
+  /** Whether the response was read from since the last call of {@link isUnread}. */
   #isRead = true;
 
   constructor(
@@ -91,7 +91,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
 
   start(): void {
     this.#exchange = this.pooled.connection.start(this.#request, this.#upload, this);
-    if (this.#isOver) return this.#exchange.cancel(undefined); // by the body's first step
+    if (this.#isOver) return this.#exchange.cancel(undefined); // the body's first step has ended the attempt
     this.#keepProcess(true);
     this.#startDeadline(this.#request.limits.headersTimeout);
     if (this.#upload === undefined) this.#trace?.onBodySent();
@@ -101,14 +101,14 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     return this.responseBody = new ResponseBody(this);
   }
 
-  /** Discards the rest of the response. A little of it is received, within a short time, to keep the connection. */
+  /** Discards the rest of the response, up to {@link DISCARDED_BYTES} of which are received to keep the connection. */
   discard(): void {
     if (this.#isOver) return;
     this.#discards = true;
     this.#startDeadline(this.#exchange!.isSending ? this.#request.limits.bodyTimeout : this.#discardedWithin);
   }
 
-  /** Discards the rest of the response, without further calls of the owner. What is left of the request is not sent. */
+  /** Discards the rest of the response, and does not send the rest of the request. The owner is not called any more. */
   detach(): void {
     if (this.#exchange?.isSending) {
       return this.giveUp(new TypeError("The response came before the request's body had ended"));
@@ -124,7 +124,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     this.#holdIfNeeded();
   }
 
-  /** Ends it, whatever state it is in. The owner is not told. */
+  /** Ends the attempt in any state, without a call of the owner. */
   giveUp(reason: unknown): void {
     this.#owner = undefined;
     this.#exchange?.cancel(reason);
@@ -133,7 +133,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     this.responseBody?.fail(reason);
   }
 
-  /** Whether the caller has the response, and has not read from it, nor sent anything, since this was called `ms` ago. */
+  /** Whether the caller has the response, but has neither read from it nor sent bytes since the last call, `ms` ago. */
   isUnread(ms: number): boolean {
     const sends = this.#exchange !== undefined && performance.now() - this.#exchange.progressAt < ms;
     const isUnread = this.#isDelivered && !this.#isWanted && !this.#isRead && !this.#sendsLate && !sends;
@@ -141,7 +141,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     return isUnread;
   }
 
-  // What the connection tells.
+  // Events of the connection.
 
   onInformational(status: number, fields: HeaderList): void {
     if (status === 100) this.#upload?.proceed();
@@ -162,7 +162,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     this.#deadlines?.stop(this);
     this.#hasHead = true;
     this.#isAccepted = head.status < 300;
-    if (this.#isAccepted) this.#upload?.proceed(); // it may answer as the body comes
+    if (this.#isAccepted) this.#upload?.proceed(); // the server may respond while the body arrives
     this.#owner?.onHead(head);
   }
 
@@ -200,7 +200,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     this.#owner?.onReceived(error);
   }
 
-  /** The server has answered early, and accepts the request: the time is for the rest of that. */
+  /** Sends the rest of a request that the server accepts although it has responded early; the deadline is for the body. */
   #sendOn(trailers: HeaderList | undefined): void {
     this.#sendsLate = true;
     this.#trailers = trailers;
@@ -220,7 +220,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     else this.#owner?.onLost(error, untouched);
   }
 
-  /** Whether what is under way is the request's body: the response is whole, or unwanted. */
+  /** Whether only the request's body is still being transferred: the response is complete or unwanted. */
   get #sendsOn(): boolean {
     return this.#sendsLate || (this.#discards && this.#exchange!.isSending);
   }
@@ -228,7 +228,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   onExpired(): void {
     const { url: { href }, limits: { headersTimeout, bodyTimeout } } = this.#request;
     const sendsOn = this.#sendsOn;
-    // Counted from the last progress of the request's body as well; in eighths, as each length has a timer.
+    // Counted from the last progress of the request's body, too; in eighths of the timeout, since each length has a timer.
     const ms = !this.#hasHead ? headersTimeout : this.#discards && !sendsOn ? this.#discardedWithin : bodyTimeout;
     const left = this.#exchange!.progressAt + ms - performance.now();
     if (left > 0) return this.#startDeadline(Math.ceil(left * 8 / ms) * ms / 8);
@@ -243,13 +243,13 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     this.#loseRest(error);
   }
 
-  // What the response's body tells.
+  // Events of the response's body.
 
   consumed(bytes: number): void {
     this.#exchange?.consumed(bytes);
   }
 
-  /** A reader waits: only now is the server late. */
+  /** A reader waits for bytes: only from now on can the server be late. */
   wanted(): void {
     if (this.#isOver) return;
     this.#isWanted = true;
@@ -296,7 +296,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     return this.#lingers ? this.#request.limits.bodyTimeout : DISCARDED_WITHIN;
   }
 
-  /** The rest of the request's body is not sent. Its source's failure is that of a response which was not read to its end, too. */
+  /** Stops sending the request's body. A failure of its source also fails a response that was not read to its end. */
   #loseRest(error: HttpError): void {
     this.#end();
     this.#trace?.onError(error);
@@ -304,7 +304,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     this.#owner?.onReceived(error);
   }
 
-  /** Receives no more of a response whose rest is unwanted. */
+  /** Stops receiving a response whose rest is unwanted. */
   #leaveRest(reason: unknown): void {
     this.#exchange?.cancel(reason);
     this.#end();
@@ -325,7 +325,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     this.#keepProcess(false);
   }
 
-  /** The caller has the response: from now on only a reader who waits, or the request's body, keeps the process alive. */
+  /** Keeps the process alive, once the caller has the response, only for a waiting reader or the request's body. */
   #holdIfNeeded(): void {
     if (this.#isDelivered && !this.#isWanted && !this.#isOver && !this.#exchange!.isSending) this.#keepProcess(false);
   }

@@ -4,7 +4,7 @@ import type { HeaderList, RequestBody } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
 
-/** The wait for a server's 100 (Continue), in ms: many send none. */
+/** The maximum wait in ms for a server's 100 (Continue): many servers send none. */
 const CONTINUE_TIMEOUT = 1000;
 
 /** The maximum bytes of a piece whose progress is reported. */
@@ -15,11 +15,11 @@ interface BodyTerms extends Pick<FetchRequest, "origin" | "expectsContinue" | "t
   readonly onProgress: FetchRequest["onUploadProgress"];
 }
 
-/** A request's body as one attempt has it. Another can have a stream of which nothing was read: so `cancel` reaches it only through {@link abandon}. */
+/** The body of a request in one attempt. The next attempt can use a stream that is still unread, so only {@link abandon} cancels it. */
 export class AttemptBody implements RequestBody {
   readonly #body: RequestBody;
   readonly #terms: BodyTerms;
-  /** Whether the server permits to send the body (RFC 9110 section 10.1.1); undefined until that is known. */
+  /** Whether the server permits sending the body (RFC 9110 section 10.1.1); undefined until that is known. */
   #isPermitted: boolean | undefined;
   readonly #permission: Pause | undefined;
   readonly #total: number | undefined;
@@ -29,7 +29,7 @@ export class AttemptBody implements RequestBody {
   begun = false;
   #bytesRead = 0;
   #bytesTold = 0;
-  /** The rest of a piece whose beginning was read. */
+  /** The unread rest of a piece. */
   #rest: Uint8Array | undefined = undefined;
   #cancelled = false;
   #reason: unknown = undefined;
@@ -43,7 +43,7 @@ export class AttemptBody implements RequestBody {
     this.#permission = expectsContinue ? new Pause() : undefined;
     this.#total = body.bytes?.length ?? body.length;
     this.length = trailers === undefined ? this.#total : undefined;
-    // What is there as bytes is sent together with the head, if nothing is to be known or told before and after.
+    // Bytes in memory are sent together with the head, unless a step must come before or after them.
     this.bytes = (expectsContinue || (trailers ?? onProgress) !== undefined) ? undefined : body.bytes;
   }
 
@@ -51,7 +51,7 @@ export class AttemptBody implements RequestBody {
     if (this.#isPermitted === undefined) await this.#permission?.wait(CONTINUE_TIMEOUT);
     if (!(this.#isPermitted ??= true)) return undefined;
     this.begun = true;
-    // A connection asks for more once it has taken the last piece; it says so of the last one.
+    // A connection reads again once it has taken the last piece, and reports the final piece itself.
     if (this.#bytesRead !== this.#total) this.tellProgress();
     let piece = this.#rest ?? await this.#failingHere(() => this.#body.read());
     this.#rest = undefined;
@@ -65,14 +65,14 @@ export class AttemptBody implements RequestBody {
     return piece;
   }
 
-  /** The connection has taken what was read. */
+  /** Reports that the connection has taken the bytes read so far. */
   tellProgress(): void {
     if (this.#bytesTold === this.#bytesRead) return;
     this.#bytesTold = this.#bytesRead;
     this.#terms.onProgress?.({ sent: this.#bytesRead, total: this.#total });
   }
 
-  /** Takes a step in the user's context; neither the body nor the trailers know where they are sent. */
+  /** Runs a step in the user's context; its errors get the origin, which body and trailers do not know. */
   async #failingHere<T>(step: () => T): Promise<Awaited<T>> {
     const { context, origin } = this.#terms;
     try {
@@ -95,12 +95,12 @@ export class AttemptBody implements RequestBody {
     this.#permission?.end();
   }
 
-  /** Another attempt begins with the same body, of which nothing was read. */
+  /** Returns the same body, of which nothing was read, for another attempt. */
   renew(): AttemptBody {
     return new AttemptBody(this.#body, this.#terms);
   }
 
-  /** Abandons the body, which no other attempt will have: the stream's `cancel` is called, unless it has been. */
+  /** Abandons the body after the last attempt: cancels its stream, unless that was cancelled before. */
   abandon(): void {
     this.#isAbandoned = true;
     if (this.#cancelled) this.#stop(this.#reason);

@@ -21,7 +21,7 @@ import { retryAfter, RetryPolicy } from "./retries.ts";
 
 let deliveries: Pick<Call, "deliver">[] = [];
 
-/** Calls `deliver` in a microtask, one for all of a turn: a body of one piece has come by then. */
+/** Calls `deliver` in a microtask, one for all calls of a turn: a body of one piece has arrived by then. */
 function deliverInMicrotask(delivery: Pick<Call, "deliver">): void {
   deliveries.push(delivery);
   if (deliveries.length === 1) queueMicrotask(deliverAll);
@@ -36,14 +36,14 @@ function deliverAll(): void {
 /** The statuses of responses without content. */
 const NULL_BODY: readonly number[] = [204, 205, 304];
 
-/** A call of fetch over all its redirects and attempts, to the last byte of the final response. Whatever ends it, its `#end` runs once. */
+/** A call of fetch over all its redirects and attempts, to the last byte of the final response. `#end` runs once, whatever ends the call. */
 export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   readonly #core: ClientCore;
   #request: FetchRequest;
   #caller: Caller;
   readonly #owner: CallOwner;
   #origin: Origin;
-  // Of LiveCall, WaitingRequest and Timed (its time in the queue): a call is all of them itself, so that none costs an object a request.
+  // From LiveCall, WaitingRequest and Timed (the time in the queue), which the call implements itself to save objects for each request.
   previousCall: LiveCall | undefined = undefined;
   nextCall: LiveCall | undefined = undefined;
   previousWaiting: WaitingRequest | undefined = undefined;
@@ -95,14 +95,14 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.fail(this.#request.signal!.reason);
   }
 
-  // What the origin tells while it waits.
+  // Events of the origin while the call waits.
 
   startOn(pooled: PooledConnection): void {
     this.#deadlines?.stop(this);
     if (this.#core.options.onEvent !== undefined || this.#trace !== undefined) {
       this.#announce(pooled);
       if (this.#isOver) return;
-      // A hook may have started another request there, or closed the connection.
+      // A hook may have used the room for another request, or closed the connection.
       if (!pooled.takes(this)) return this.#queue(false);
     }
     const { body } = this.#request;
@@ -130,7 +130,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.fail(this.#error("CLIENT_CLOSED", message));
   }
 
-  // What the attempt tells.
+  // Events of the attempt.
 
   onHead(head: ResponseHead): void {
     this.#head = head;
@@ -159,7 +159,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   }
 
   deliver(): void {
-    if (this.#isOver) return; // aborted, or failed, in the same turn
+    if (this.#isOver) return; // the call was aborted, or failed, in the same turn
     const terms = { decompress: this.#request.limits.decompress, redirected: this.#redirects > 0 };
     let response: HttpResponse;
     try {
@@ -168,7 +168,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
       return this.fail(error);
     }
     const { resolve } = this.#caller;
-    // The connection holds this call: a reference from it to the response would hide that the response was dropped.
+    // The connection has a reference to this call, through which an unreachable response would stay reachable.
     this.#caller = ANSWERED;
     this.#isAnswered = true;
     resolve(response);
@@ -182,7 +182,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#schedule();
   }
 
-  /** Whether there is a body for the next attempt; without it the request has failed. */
+  /** Whether the next attempt can have a body; otherwise the request has failed. */
   #openBody(body: BodySource): boolean {
     try {
       const { origin, expectsContinue, trailers, onUploadProgress: told } = this.#request;
@@ -215,7 +215,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     return true;
   }
 
-  /** Goes on with another request, without the rest of this one's response. */
+  /** Continues with another request, and drops the rest of this response. */
   #leaveFor(next: FetchRequest): void {
     this.#attempt!.detach();
     this.#attempt = undefined;
@@ -225,7 +225,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#origin = this.#inContext(() => this.#core.originOf(next.origin, next.url, true));
     this.#request = next;
     this.pipelinable = next.idempotent && isPipelinable(next, next.body);
-    // At the end of the turn that response has usually ended, so that an HTTP/1.1 connection is there for this one.
+    // By the end of the turn, that response has usually ended, so that an HTTP/1.1 connection is free for this request.
     deliverInMicrotask({ deliver: () => this.#schedule() });
   }
 
@@ -235,7 +235,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#queue();
   }
 
-  /** @param isFirst Whether it queues for the first time, and so behind all others. */
+  /** @param isFirst Whether the call queues for the first time, and so behind all other calls. */
   #queue(isFirst: boolean = true): void {
     this.#trace ??= openTrace(this.#request, this.context);
     if (this.#isOver) return this.#trace?.onError(undefined);
@@ -253,7 +253,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     return body === undefined || body.replayable || !this.#upload!.begun;
   }
 
-  /** Whether there is to be another attempt after one that got no response. */
+  /** Whether another attempt follows one that got no response. */
   #retry(error: HttpError, untouched: boolean): boolean {
     if (!this.#mayRepeat()) return false;
     const { kept, connection } = this.#attempt!.pooled;
@@ -265,7 +265,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     return true;
   }
 
-  /** Whether there is to be another attempt after one with a status that is to be retried. */
+  /** Whether another attempt follows one with a status that is to be retried. */
   #retryStatus({ status, headers }: ResponseHead): boolean {
     if (!this.#request.limits.retryStatuses.includes(status) || !this.#mayRepeat()) return false;
     const pause = (this.#failures ??= new RetryPolicy()).addAnswered(retryAfter(headers), this.#request);
@@ -281,7 +281,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     const { method, url, body } = this.#request;
     this.#attempt = undefined;
     this.#trace = undefined;
-    // A body in memory is opened anew; a stream of which nothing was read goes over to the next attempt.
+    // A body in memory is opened again; an unread stream is passed on to the next attempt.
     if (body?.replayable) this.#upload = undefined;
     this.#core.retries++;
     const attempt = this.#failures!.count;
@@ -310,7 +310,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#backoff?.stop();
     if (failure !== undefined) this.#giveUp(failure.reason);
     this.#trace = this.#attempt = this.#upload = undefined;
-    // On Deno errors hold what was called as long as they live.
+    // On Deno, errors keep the called objects alive as long as they live.
     this.#request.body = this.#request.trailers = undefined;
     this.#request.onUploadProgress = this.#request.signalOwner = undefined;
     this.#owner.onEnd(this);
@@ -335,7 +335,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
       try {
         this.#inContext(() => body.open().cancel(reason));
       } catch {
-        // One that cannot be opened, which may be why it fails, has nothing to cancel.
+        // A body that cannot be opened, which may be the failure itself, has nothing to cancel.
       }
     }
   }

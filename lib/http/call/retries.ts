@@ -5,8 +5,8 @@ import type { FetchRequest } from "../request/fetch_request.ts";
 import { joinedField } from "../response/response_headers.ts";
 
 /**
- * Returns the wait that the Retry-After of a response demands, in ms; undefined without that field. A date counts from
- * the server's own `Date` where there is one, as clocks differ.
+ * Returns the wait that the Retry-After of a response demands, in ms; undefined without that field. A date counts from the server's own `Date`, if there is one, since
+ * clocks differ.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3}
  */
 export function retryAfter(headers: HeaderList): number | undefined {
@@ -20,20 +20,23 @@ export function retryAfter(headers: HeaderList): number | undefined {
 /** The first pause between attempts, in ms; each further one is twice as long. */
 const FIRST_PAUSE = 20;
 const MAX_RETRY_DELAY = 2000;
-/** The first pause after a response without Retry-After, in ms: its server has shown that it is busy. */
+/** The first pause after a response without Retry-After, in ms: the server has shown that it is busy. */
 const FIRST_PAUSE_OF_STATUS = 500;
 
-/** Failures that may pass, after which an idempotent request is sent again. */
+/** Transient failures, after which an idempotent request is sent again. */
 const TRANSIENT_CODES: ReadonlySet<string> = new Set(["CONNECTION_LOST", "CONNECTION_STALE", "REFUSED", "RESET"]);
 
 type Repeated = Pick<FetchRequest, "idempotent" | "limits">;
 
-/** The attempts of a call that brought no response for its caller. There are `1 + retries`, and one more, on a new connection, if one was stale. */
+/** The attempts of a call without a response for its caller: `1 + retries`, and one more on a new connection if one was stale. */
 export class RetryPolicy {
   count = 0;
   #free = 0;
 
-  /** Adds one without a response; `untouched`: certainly not acted on; `stale`: on a connection that had ended or speaks what is refused. @returns the ms to wait before the next, if there is to be one. */
+  /**
+   * Adds an attempt without a response. `untouched`: the server certainly did not act on it; `stale`: the connection had ended, or speaks a refused protocol. @returns
+   * the ms to wait before the next attempt, or undefined.
+   */
   add(
     { code }: HttpError,
     { idempotent, limits: { retries } }: Repeated,
@@ -43,12 +46,12 @@ export class RetryPolicy {
     if (!untouched && !(idempotent && TRANSIENT_CODES.has(code))) return undefined;
     if (stale) this.#free = 1;
     if (this.count > retries + this.#free) return undefined;
-    // None the first time: a connection that was closed while it was unused is the usual reason.
+    // No pause the first time: usually the server had closed the connection while it was idle.
     if (stale || (this.count === 1 && code !== "REFUSED")) return 0;
     return byChance(Math.min(MAX_RETRY_DELAY, FIRST_PAUSE * 2 ** Math.min(this.count - 1, 10)));
   }
 
-  /** Adds one that was answered with a status to be retried, and may have asked to wait. @returns as {@link add}. */
+  /** Adds an attempt whose response has a status to retry, with its Retry-After. @returns as {@link add}. */
   addAnswered(asked: number | undefined, { idempotent, limits }: Repeated): number | undefined {
     this.count++;
     const { retries, maxRetryAfter: longest } = limits;
@@ -60,7 +63,7 @@ export class RetryPolicy {
   }
 }
 
-/** Returns half of a pause to all of it, by chance, so that a burst does not come back as one. */
+/** Returns a random time from half of a pause to all of it, so that the requests of a burst are not retried at once. */
 function byChance(ms: number): number {
   return Math.ceil(ms * (0.5 + Math.random() / 2));
 }

@@ -14,7 +14,7 @@ import { ResponseBody } from "../response/response_body.ts";
 import { joinedField, responseHeaders } from "../response/response_headers.ts";
 import { Call } from "./call.ts";
 
-/** Makes one object of fetch()'s arguments. @throws {HttpError} INVALID_BODY, INVALID_HEADER or INVALID_OPTION. */
+/** Converts fetch()'s arguments to one object. @throws {HttpError} INVALID_BODY, INVALID_HEADER or INVALID_OPTION. */
 function requestObject(
   input: string | URL | Request,
   members: HttpRequestInit,
@@ -27,7 +27,7 @@ function requestObject(
   }
   const { url, method, redirect, signal, integrity } = input;
   const headers = headersOf(members.headers === undefined ? input.headers : members.headers);
-  // As when it is sent: a server's request has the host of that server.
+  // As when it is sent: a request that a server received has that server's host.
   if (members.headers === undefined) headers.delete("host");
   return {
     ...members,
@@ -49,7 +49,7 @@ function headersOf(given: HttpRequestInit["headers"] = {}): Headers {
   return headers;
 }
 
-/** Sends a request, or answers it from its URL. @throws {HttpError} if it cannot be sent, or the client is closed. */
+/** Sends a request, or creates the response from its URL. @throws {HttpError} if it cannot be sent, or the client is closed. */
 export function send(
   core: ClientCore,
   input: string | URL | Request,
@@ -67,17 +67,17 @@ export function send(
     core.requests++;
     new Call(core, request, caller, owner).start();
   } catch (error) {
-    // The body belongs to this call, which alone can end it; that of a Request only once it was taken over.
+    // This call owns the body and must end it; the body of a Request only if the call has taken it.
     if (request === undefined) endUntaken(init?.body, error);
     else if (request.body?.replayable === false) request.body.open().cancel(error);
     throw error;
   }
 }
 
-/** The fetch at the load of this module: a client may be the global one by now. */
+/** The runtime's fetch, captured when this module loads: later, the global one may be a client's. */
 const runtimeFetch = globalThis.fetch;
 
-/** Has the runtime answer a URL of data: or blob:, from memory. @throws {HttpError} INVALID_URL if its own fetch fails. */
+/** Lets the runtime load a URL of data: or blob: from memory. @throws {HttpError} INVALID_URL if the runtime's fetch fails. */
 async function fetchLocally(core: ClientCore, request: FetchRequest): Promise<HttpResponse> {
   const { url: { href }, method, headers, body: sent, signal } = request;
   if (sent?.replayable === false) sent.open().cancel(undefined);
@@ -88,10 +88,10 @@ async function fetchLocally(core: ClientCore, request: FetchRequest): Promise<Ht
   let bytes: ArrayBuffer;
   try {
     response = await runtimeFetch(href.replace(/#.*$/s, ""), { method, headers: range === "" ? {} : { range } });
-    fields = [...response.headers].flat(); // Bun has the type of a Blob until that is read
+    fields = [...response.headers].flat(); // on Bun, the Blob's type is unknown until it is read
     bytes = await response.arrayBuffer();
   } catch (error) {
-    // Without the runtime's words: they may show the URL.
+    // Without the runtime's message, which may show the URL.
     const code = (error as Error)?.name ?? typeof error;
     throw new HttpError("INVALID_URL", `Cannot fetch ${shownUrl(href)}: the runtime's own fetch fails (${code})`);
   }
@@ -103,7 +103,7 @@ async function fetchLocally(core: ClientCore, request: FetchRequest): Promise<Ht
   return buildResponse(request, head, method === "HEAD" ? undefined : body, { decompress: false, redirected: false });
 }
 
-/** Adds to a response of another source the member that those of a client have besides, unless it is frozen. */
+/** Adds the member that only a client's responses have to another response, unless that is frozen. */
 function withTrailers(response: Response): HttpResponse {
   if (!("trailers" in response)) {
     const value = Promise.resolve(responseHeaders([]));
@@ -112,28 +112,28 @@ function withTrailers(response: Response): HttpResponse {
   return response as HttpResponse;
 }
 
-/** A call of fetch that goes through interceptors: it owns the calls that they make by `next`, answers its caller once, and takes its calls along if it fails. */
+/** A call of fetch with interceptors: owns the calls that they make by `next`, settles once, and ends its calls if it fails. */
 class InterceptedCall implements CallOwner, LiveCall {
   previousCall: LiveCall | undefined = undefined;
   nextCall: LiveCall | undefined = undefined;
   readonly #core: ClientCore;
   #request: HttpRequest;
-  /** Held for its signal, as in {@link FetchRequest.signalOwner}. */
+  /** The input, kept alive for its signal: see {@link FetchRequest.signalOwner}. */
   input: unknown;
   #content: RequestContent | undefined;
-  /** The body that it was called with, as long as that was neither sent nor ended. */
+  /** The caller's body, as long as it was neither sent nor ended. */
   #body: HttpRequestInit["body"];
   readonly #interceptors: readonly HttpInterceptor[];
   #caller: Caller;
   readonly #calls = new Set<OwnedCall>();
   #total: Deadline | undefined = undefined;
-  /** Keeps the process alive, as that which an interceptor waits for may not. */
+  /** Keeps the process alive, since an interceptor may wait for something that does not. */
   readonly #hold: Hold = new Hold();
   #isAnswered = false;
   #isLive = false;
   #failure: { readonly reason: unknown } | undefined = undefined;
 
-  /** @param init Is read more than once. @param interceptors The outermost first; at least one. */
+  /** @param init The options, which are read more than once. @param interceptors The interceptors, outermost first; at least one. */
   constructor(
     core: ClientCore,
     input: string | URL | Request,
@@ -188,13 +188,13 @@ class InterceptedCall implements CallOwner, LiveCall {
     this.#endIfOver();
   }
 
-  /** Gives the request to the interceptors: the content of a Request as what it was made of, so that it can be sent more than once. */
+  /** Passes the request to the interceptors. The content of a Request is passed as what it was made of, so that it can be sent again. */
   async #run(): Promise<HttpResponse> {
     const body = await this.#content?.take();
     return await this.#pass(body === undefined ? this.#request : { ...this.#request, body }, 0);
   }
 
-  /** Gives a request to an interceptor, or to the server after the last. */
+  /** Passes a request to an interceptor, or after the last one to the server. */
   async #pass(request: HttpRequest, at: number): Promise<HttpResponse> {
     if (this.#failure !== undefined) throw this.#failure.reason;
     const interceptor = this.#interceptors[at];
@@ -208,7 +208,7 @@ class InterceptedCall implements CallOwner, LiveCall {
     if (typeof request !== "object" || request === null) {
       throw new TypeError("next() must be given the request to send");
     }
-    // A call that an interceptor makes when its own was answered is a new one.
+    // An interceptor's call after this one has settled counts as a new call.
     if (this.#core.closed && !this.#isLive) throw this.#core.closedError(URL.parse(request.url)?.origin);
     if (request.body === this.#body) this.#body = undefined;
     return new Promise((resolve, reject) => send(this.#core, request.url, request, { resolve, reject }, this));
@@ -216,14 +216,14 @@ class InterceptedCall implements CallOwner, LiveCall {
 
   #answer(response: HttpResponse): void {
     if (this.#isAnswered) {
-      // What an interceptor gives may be no more than like a Response.
+      // An interceptor may return an object that only resembles a Response.
       return void (response.body?.locked === false && response.body.cancel().catch(() => {}));
     }
     this.#isAnswered = true;
     this.#hold.set(false);
-    if (this.#body !== undefined && response.body === this.#body) this.#body = undefined; // an echo
+    if (this.#body !== undefined && response.body === this.#body) this.#body = undefined; // the interceptor has returned the request's own body
     const { resolve } = this.#caller;
-    // As in a call: nothing that a connection holds may lead to the response.
+    // As in a call: the connection must have no reference to the response.
     this.#caller = ANSWERED;
     resolve(response);
     this.#endIfOver();
@@ -235,7 +235,7 @@ class InterceptedCall implements CallOwner, LiveCall {
     this.#fail(new HttpError("TIMEOUT", message, { origin: URL.parse(url)?.origin }));
   }
 
-  /** Fails for good: also what it has answered with, as far as the client has it to read. */
+  /** Fails the call, also by erroring a response that the client still has to read. */
   #fail(reason: unknown): void {
     if (this.#failure !== undefined || (this.#isAnswered && !this.#isLive)) return;
     this.#failure = { reason };
@@ -265,7 +265,7 @@ class InterceptedCall implements CallOwner, LiveCall {
   }
 }
 
-/** Starts what fetch was called with. @throws {HttpError} if it cannot be sent, or the client is closed. */
+/** Starts a call of fetch. @throws {HttpError} if the request cannot be sent, or the client is closed. */
 export function startCall(
   core: ClientCore,
   input: string | URL | Request,

@@ -4,7 +4,7 @@ import { atOnce } from "../calls.ts";
 import { HttpError } from "../http_error.ts";
 
 /**
- * The use of an address: the request that a connection is for.
+ * The purpose of an address: the request that needs the connection.
  * @example One host of the private network, and no redirect to it
  * ```ts
  * import { HttpClient, HttpError, type HttpAddressUse } from "@millrace/streams/http";
@@ -18,17 +18,17 @@ import { HttpError } from "../http_error.ts";
  * ```
  */
 export interface HttpAddressUse {
-  /** The name or address in the URL, as URLs are parsed: 127.1 is 127.0.0.1; IPv6 addresses without brackets. */
+  /** The name or address in the URL, normalized as by URL: 127.1 is 127.0.0.1; IPv6 addresses without brackets. */
   readonly host: string;
-  /** Its port. */
+  /** The port. */
   readonly port: number;
-  /** Whether a redirect leads there, rather than the caller. */
+  /** Whether a redirect leads to the host; false if the caller named it. */
   readonly redirect: boolean;
 }
 
-/** IPv6 addresses that lead anywhere: global unicast, and IPv4 behind NAT64 (RFC 6052). */
+/** The ranges of IPv6 that can be public: global unicast, and IPv4 behind NAT64 (RFC 6052). */
 const GLOBAL = "2000::/3 64:ff9b::/96";
-/** Ranges that are not public, of IANA's registries of special-purpose addresses (RFC 6890), of multicast, and of Azure's machines (168.63.129.16). */
+/** The ranges that are not public: IANA's special-purpose addresses (RFC 6890), multicast, and Azure's host (168.63.129.16). */
 const SPECIAL = "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 168.63.129.16/32 169.254.0.0/16 172.16.0.0/12 " +
   "192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3 " +
   "2001::/23 2001:db8::/32 2002::/16 3fff::/20";
@@ -36,18 +36,18 @@ const SPECIAL = "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 168.63.129.16/32
 let global: BlockList | undefined;
 let special: BlockList | undefined;
 
-/** Whether an address is one of the public Internet, in all that its forms may embed. */
+/** Whether an address is public, including all addresses that it embeds. */
 export function isPublicAddress(address: string): boolean {
   special ??= rangesOf(SPECIAL);
   if (isIP(address) === 4) return !special.check(address, "ipv4");
   global ??= rangesOf(GLOBAL);
-  // One with a zone (RFC 4007 section 11) is of a link.
+  // An address with a zone (RFC 4007 section 11) is link-local.
   if (isIP(address) === 0 || address.includes("%") || !global.check(address, "ipv6")) return false;
   const bytes = ipv6Bytes(address);
   return bytes[0] === 0 ? isPublicAddress(bytes.slice(12).join(".")) : !special.check(address, "ipv6");
 }
 
-/** The 16 bytes of an address, of which the parser of URLs makes hexadecimal groups whatever its form was. */
+/** Returns the 16 bytes of an address, of any form, by way of the hexadecimal groups that the URL parser makes. */
 export function ipv6Bytes(address: string): number[] {
   const groups = (part: string): number[] =>
     part === "" ? [] : part.split(":").flatMap((group) => [parseInt(group, 16) >> 8, parseInt(group, 16) & 0xff]);
@@ -66,7 +66,7 @@ function rangesOf(list: string): BlockList {
   return ranges;
 }
 
-/** The addresses of a host that the option `allowAddress` allows: only those are connected to. */
+/** The check of a host's addresses against the option `allowAddress`: only allowed ones are connected to. */
 export class AllowedAddresses {
   readonly #allow: (address: string, use: HttpAddressUse) => boolean;
   readonly #origin: string;
@@ -81,7 +81,7 @@ export class AllowedAddresses {
     this.#use = { host, port, redirect };
   }
 
-  /** Checks a host that this machine does not look up. @throws {HttpError} ADDRESS_REFUSED if it is an address that is not allowed, or a proxy looks it up. */
+  /** Checks a host that needs no look-up here. @throws {HttpError} ADDRESS_REFUSED if its address is not allowed, or a proxy looks it up. */
   checkHost(looksUp: boolean): void {
     const { host } = this.#use;
     const family = isIP(host);
@@ -91,7 +91,7 @@ export class AllowedAddresses {
     }
   }
 
-  /** Has a look-up give none but addresses that are allowed. */
+  /** Restricts a look-up's results to allowed addresses. */
   lookup(lookup: LookupFunction = systemLookup as LookupFunction): LookupFunction {
     return (host, options, callback) =>
       lookup(host, { ...options, all: true }, (error, found, family) => {

@@ -9,9 +9,9 @@ type Terms = Pick<ConnectOptions, "timeout" | "signal">;
 /** An attempt to connect: its deadline, its signal, and the sockets that are destroyed unless it succeeds. */
 export class ConnectAttempt {
   readonly origin: string;
-  /** The step that is under way, in words, for the error that says what took too long. */
+  /** The current step in words, for the error that says which step took too long. */
   stage = "TCP";
-  /** The time for each of several addresses, in ms; undefined: the runtime's. */
+  /** The time for each of several addresses, in ms; undefined for the runtime's default. */
   patience: number | undefined = undefined;
   readonly #terms: Terms;
   readonly #timer: Timer = new Timer(() => this.#end(this.#timedOut()), { afterPoll });
@@ -28,7 +28,7 @@ export class ConnectAttempt {
     signal?.addEventListener("abort", this.#onAbort);
   }
 
-  /** Carries out the steps. @throws what a step throws, a HttpError CONNECT_TIMEOUT, or the signal's reason. */
+  /** Runs the steps. @throws the error of a step, a HttpError CONNECT_TIMEOUT, or the signal's reason. */
   run<T>(steps: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#reject = reject;
@@ -39,7 +39,7 @@ export class ConnectAttempt {
     });
   }
 
-  /** Aborted once the attempt has failed: for steps that have no socket yet. */
+  /** The signal that is aborted once the attempt has failed, for steps that have no socket yet. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
     if (this.#isOver) this.#controller.abort();
@@ -47,7 +47,7 @@ export class ConnectAttempt {
   }
 
   own<S extends Duplex>(socket: S): S {
-    socket.on("error", () => {}); // the promise of the socket is settled; a later socket is unused
+    socket.on("error", () => {}); // the socket's promise has settled, and a later socket is unused
     if (this.#isOver) socket.destroy();
     else this.#sockets.push(socket);
     return socket;
@@ -65,7 +65,7 @@ export class ConnectAttempt {
   #end(reason: unknown): void {
     if (this.#isOver) return;
     this.#release();
-    // The outermost first, so that TLS has no socket to say anything on.
+    // The outermost socket first, so that TLS has no socket left to send an alert on.
     for (const socket of this.#sockets.reverse()) socket.destroy();
     this.#reject(reason);
     this.#controller?.abort(reason);
@@ -78,7 +78,7 @@ export class ConnectAttempt {
   }
 }
 
-/** Waits for one of several events of a socket. @throws the socket's error, or undefined if it ended without one. */
+/** Waits for one of several events of a socket. @throws the socket's error, or undefined if the socket ended without one. */
 export function socketEvent(socket: Duplex, ...names: string[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const done = (settle: () => void): void => {

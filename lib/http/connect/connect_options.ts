@@ -6,16 +6,16 @@ import type { HttpTlsOptions } from "../tls_options.ts";
 import type { AllowedAddresses } from "./allowed_addresses.ts";
 
 export interface ConnectOptions {
-  /** The client's TLS options, always the same object: its TLS context and the sessions to resume are cached under it. */
+  /** The client's TLS options: always the same object, since its TLS context and resumable sessions are cached under it. */
   readonly tls: HttpTlsOptions;
   readonly alpn: readonly string[];
-  /** The maximum duration of look-up, TCP, the proxy and TLS together, in ms; 0: no limit. */
+  /** The maximum duration in ms of look-up, TCP, proxy and TLS together; 0: no limit. */
   readonly timeout: number;
   readonly lookup?: LookupFunction | undefined;
-  /** The addresses that the target may have; default: any. */
+  /** The allowed addresses of the target; default: any. */
   readonly allowed?: AllowedAddresses | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Loads what the connection needs once it is open: runs beside the steps, as one of them. */
+  /** Loads the modules that an open connection needs, in parallel with the other steps. */
   readonly load?: (() => Promise<void>) | undefined;
   readonly via?: ProxyHop | undefined;
   /** A Unix socket to connect to instead of the target's host and port. */
@@ -29,7 +29,7 @@ export interface ProxyHop {
   readonly tls: HttpTlsOptions;
   /** Whether the proxy opens a tunnel to the target; otherwise it gets the requests themselves. */
   readonly tunnels: boolean;
-  /** Whether the server may send bytes before a request, as a server of HTTP/2 without TLS may. */
+  /** Whether the server may send bytes before the first request, as in HTTP/2 without TLS. */
   readonly serverSpeaksFirst: boolean;
   readonly maxHeaderSize: number;
 }
@@ -40,7 +40,7 @@ export interface Peer {
   readonly name: string;
   readonly place: string;
   readonly host: string;
-  /** The option that says how TLS is spoken with it. */
+  /** The option with the TLS settings for this peer. */
   readonly tlsOption: "tls" | "proxyTls";
 }
 
@@ -55,7 +55,7 @@ export function originPeer(origin: string): Peer {
   return { origin, name: origin, place, host: hostname, tlsOption: "tls" };
 }
 
-/** Describes a proxy, without its credentials. */
+/** Describes a proxy without its credentials. */
 export function proxyPeer(origin: string, { url, host, port }: ProxyServer): Peer {
   return { origin, name: `the proxy ${url}`, place: `the proxy ${host}, port ${port}`, host, tlsOption: "proxyTls" };
 }

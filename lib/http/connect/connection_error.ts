@@ -1,7 +1,7 @@
 import { HttpError, type HttpErrorCode } from "../http_error.ts";
 import { originPeer, type Peer } from "./connect_options.ts";
 
-/** Patterns of TLS failures (OpenSSL's and BoringSSL's reasons, and what Deno makes of rustls's), with their meanings. */
+/** Patterns of TLS failures (the reasons of OpenSSL, BoringSSL, and of rustls as Deno words them), with their meanings. */
 const meanings: readonly (readonly [RegExp, string])[] = [
   [/WRONG_VERSION_NUMBER|HTTP_REQUEST|PACKET_LENGTH/, "what answers does not speak TLS; is it an http: server?"],
   [/CERTIFICATE_REQUIRED/, "it asks for a client certificate: give tls.cert and tls.key"],
@@ -23,7 +23,7 @@ function explainTlsFailure(code: string, message: string, option: "tls" | "proxy
   return known ? `${known[1].replaceAll("tls.", `${option}.`)} (${code})` : message.trim();
 }
 
-/** Codes of the system, of getaddrinfo and of TLS, by what they mean. Tried in this order. */
+/** Error codes of the system, of getaddrinfo and of TLS, by their meaning. Tried in this order. */
 const codePatterns: readonly (readonly [HttpErrorCode, RegExp])[] = [
   ["CERTIFICATE_EXPIRED", /^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/],
   ["CERTIFICATE_HOST_MISMATCH", /^(?:ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/],
@@ -45,7 +45,7 @@ interface SystemError {
   readonly name?: unknown;
   readonly message?: unknown;
   readonly syscall?: unknown;
-  /** The errors of several addresses, as an AggregateError has them. */
+  /** The errors of several addresses, in an AggregateError. */
   readonly errors?: readonly SystemError[];
 }
 
@@ -59,7 +59,7 @@ export function meaningOf(error: unknown): HttpErrorCode {
   const system = Object(error) as SystemError;
   const code = codeOf(system);
   const found = codePatterns.find(([, pattern]) => pattern.test(code))?.[0];
-  // The same codes can come of a connection that was there.
+  // An established connection can fail with the same codes.
   const late = system.syscall === "read" || system.syscall === "write";
   return found === undefined || (late && !/^(?:TLS|CERT)/.test(found)) ? "CONNECTION_LOST" : found;
 }
@@ -87,7 +87,7 @@ function explain(meaning: HttpErrorCode, system: SystemError, { name, place, hos
   return message[meaning] ?? `The connection to ${place} was lost: ${said}`;
 }
 
-/** @param error As `node:net` or `node:tls` has it; undefined if the server closed the connection without one. */
+/** @param error The error of `node:net` or `node:tls`; undefined if the server closed the connection without an error. */
 export function toConnectionError(error: unknown, to: Peer | string): HttpError {
   if (error instanceof HttpError) return error;
   const peer = typeof to === "string" ? originPeer(to) : to;

@@ -15,7 +15,7 @@ export interface DialTarget {
   readonly peer: Peer;
 }
 
-/** Returns the options of `node:net` and `node:tls` for a TCP connection, whose progress the attempt notes. */
+/** Returns the options of `node:net` and `node:tls` for a TCP connection, whose progress the attempt records. */
 export function tcpOptions(
   { host, port, peer }: DialTarget,
   lookup: LookupFunction | undefined,
@@ -51,7 +51,7 @@ export async function dialTcp(
   }
 }
 
-/** @throws {HttpError} if the function throws, or gives no open stream. */
+/** @throws {HttpError} if the function throws, or does not return an open stream. */
 export async function dialByFunction(
   connectBy: HttpConnectFunction,
   { host, port, peer }: DialTarget,
@@ -63,7 +63,7 @@ export async function dialByFunction(
   try {
     const stream = await connectBy({ origin, hostname: host, port }, { signal: attempt.signal });
     if (!isDuplex(stream)) throw new TypeError("the connect function gave no stream of node:stream that is a Duplex");
-    // Two connections on one would read each other's answers.
+    // Two connections over one stream would read each other's responses.
     if (!claim(stream)) throw new TypeError("the connect function gave a stream that it gave before");
     attempt.own(stream);
     if (stream.readableObjectMode || stream.readableEncoding) {
@@ -87,12 +87,12 @@ function lookupError(error: unknown, peer: Peer): HttpError {
   const meaning = toConnectionError(error, peer);
   if (meaning.code !== "CONNECTION_LOST") return meaning;
   const { origin, name } = peer;
-  // What a lookup of the options said.
+  // The message of the user's look-up.
   const message = `Cannot look up the name of ${name}: ${error instanceof Error ? error.message : String(error)}`;
   return new HttpError("DNS_FAILED", message, { origin, cause: error });
 }
 
-/** An address of a peer as this machine resolves it: one of IPv4 if there is one, which any proxy can connect to. */
+/** Returns an address of a peer that this machine resolves: an IPv4 address if possible, since any proxy can connect to it. */
 export function resolved(host: string, peer: Peer, lookup: LookupFunction): Promise<string> {
   if (isIP(host) !== 0) return Promise.resolve(host);
   return new Promise((resolve, reject) =>
@@ -106,7 +106,7 @@ export function resolved(host: string, peer: Peer, lookup: LookupFunction): Prom
   );
 }
 
-/** Functions may throw anything, and a socket's file may be missing: whatever it is, nothing is connected. */
+/** Returns the error of a connect function or socket file. A user function may throw any value. */
 function refused(error: unknown, peer: Peer): HttpError {
   const meaning = toConnectionError(error, peer);
   if (meaning.code !== "CONNECTION_LOST" || error instanceof HttpError) return meaning;
@@ -120,7 +120,7 @@ function isDuplex(value: unknown): value is Duplex {
   return [write, read, on, off, destroy].every((method) => typeof method === "function");
 }
 
-/** Wraps the look-up of the options, which may answer at once, with one address instead of all, throw, or reject. */
+/** Wraps the user's look-up, which may call back synchronously, with one address instead of all, throw, or reject. */
 function guarded(lookup: LookupFunction, onFound: () => void): LookupFunction {
   return (name, options, callback) => {
     let isAnswered = false;
@@ -128,7 +128,7 @@ function guarded(lookup: LookupFunction, onFound: () => void): LookupFunction {
       await lookup(name, options, (error, found, family) => {
         isAnswered = true;
         if (!error) onFound();
-        // The sockets ask for all addresses, and fail in odd ways if they get one.
+        // The sockets request all addresses, and fail with unclear errors if they get one.
         const single = options.all && typeof found === "string" && !error;
         callback(error, single ? [{ address: found, family: family ?? isIP(found) }] : found, family);
       });

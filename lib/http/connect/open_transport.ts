@@ -9,9 +9,9 @@ import { SocketTransport } from "./socket_transport.ts";
 import { openTunnel } from "./tunnel.ts";
 
 /**
- * Connects to a server, step by step: a socket is dialled, a proxy on the way asked to lead it on, and TLS agreed on.
- * @returns the connection, on which nothing was sent yet but for these steps. Attach to it in the same turn.
- * @throws {HttpError} that says what failed: the look-up of a name, the connection, the proxy, TLS, or the time they took.
+ * Connects to a server in steps: dials a socket, opens a tunnel through a proxy, and negotiates TLS.
+ * @returns the connection, on which only these steps have sent bytes. Attach to it in the same turn.
+ * @throws {HttpError} for a failed look-up, connection, proxy or TLS handshake, or a timeout.
  * @throws the signal's reason.
  */
 export function openTransport(target: ConnectTarget, options: ConnectOptions): Promise<Transport> {
@@ -21,10 +21,10 @@ export function openTransport(target: ConnectTarget, options: ConnectOptions): P
   return attempt.run(async () => (await Promise.all([way.go(), options.load?.()]))[0]);
 }
 
-/** The times for each of several addresses, in ms, after that of the runtime. */
+/** The times for each of several addresses, in ms, after a first round with the runtime's default. */
 const LONGER = [2000, 8000];
 
-/** Whether an address was left for others, which failed: it may be slow, or the program was held up. */
+/** Whether an address was given up early while others failed: it may be slow, or the process was blocked. */
 function wasLeftEarly(error: unknown): boolean {
   const { errors } = Object((error as Error | undefined)?.cause) as { errors?: NodeJS.ErrnoException[] };
   return errors?.some(({ code }) => code === "ETIMEDOUT") === true;
@@ -81,7 +81,7 @@ class Way {
     return tcpOptions({ ...this.#target, peer: this.#peer }, this.#lookup, this.#attempt);
   }
 
-  /** Gives a stream that leads to the target, or to a proxy that takes its requests. */
+  /** Returns a stream to the target, or to a proxy that takes its requests. */
   async #lead(): Promise<Duplex> {
     const { via } = this.#options;
     if (via !== undefined) return await this.#leadBy(via);

@@ -7,10 +7,10 @@ import { copyOf } from "../response/byte_queue.ts";
 import type { Transport, TransportEvents } from "../connection.ts";
 import type { TlsAttempt } from "./tls_handshake.ts";
 
-/** The size of a record of TLS: a sender of that many bytes has more to send. */
+/** The size of a TLS record: after a chunk of that size, the sender usually has more to send. */
 const LARGE = 16 * 1024;
 
-/** Joins chunks that lie behind each other in memory, as Node hands out records of TLS: one of four is handled in a fourth of the time, and can be given away. */
+/** Joins chunks that are adjacent in memory, as Node's TLS records are: one of four is handled in a fourth of the time, and can be transferred. */
 export class ReadCoalescer {
   readonly #give: (chunk: Uint8Array) => void;
   #buffer: ArrayBufferLike | undefined = undefined;
@@ -26,7 +26,7 @@ export class ReadCoalescer {
     this.#give = give;
   }
 
-  /** Takes a chunk, and gives it on with what was kept before it, unless more is likely to come in this turn. */
+  /** Takes a chunk, and passes it on with those kept before it, unless more chunks are likely in this turn. */
   take(chunk: Uint8Array): void {
     const { buffer, byteOffset, byteLength } = chunk;
     const isNext = buffer === this.#buffer && byteOffset === this.#end;
@@ -54,14 +54,14 @@ export class ReadCoalescer {
 }
 
 interface SocketLayers {
-  /** The stream below all others, if TLS is spoken on one that was there; otherwise the stream itself. */
+  /** The stream below all others, if TLS runs over an existing one; otherwise the stream itself. */
   readonly bottom: Duplex;
   readonly tls?: TlsAttempt;
-  /** Whether the bottom is the user's, which may keep some of what it took; without TLS also the memory of that, and of what it gives. */
+  /** Whether the bottom is the user's stream, which may buffer bytes; without TLS it may also keep their memory, and that of its chunks. */
   readonly isForeign?: boolean;
 }
 
-/** A stream, which keeps the process alive if it is a socket. */
+/** A stream; if it is a socket, it keeps the process alive. */
 type Layer = Duplex & Partial<Pick<Socket, "ref" | "unref">>;
 
 /** A transport over a connected socket of `node:net` or `node:tls`, or over another stream. */
@@ -72,24 +72,24 @@ export class SocketTransport implements Transport {
   readonly #socket: Duplex;
   readonly #bottom: Duplex;
   readonly #tls: TlsAttempt | undefined;
-  /** TLS over a stream does not pass ref() and unref() on everywhere. */
+  /** All streams, since TLS over a stream does not always pass on ref() and unref(). */
   readonly #layers: readonly Layer[];
   #events: TransportEvents | undefined;
   #error: Error | undefined;
   #destroyed = false;
   #leaves = false;
-  /** Whether bytes were written that the socket cannot send any more. */
+  /** Whether bytes were written that the socket can no longer send. */
   #hasDropped = false;
   #closed = false;
   #held = true;
-  /** Keeps the process alive in place of a user's stream that cannot. */
+  /** Keeps the process alive for a user's stream that cannot. */
   readonly #hold: Hold | undefined;
   readonly #isForeign: boolean;
   readonly #copies: boolean;
   #gathers = false;
   readonly #gathered = new ReadCoalescer((chunk) => this.#give(chunk));
 
-  /** @param socket A connected socket without listeners, which holds back what comes until {@link attach}. */
+  /** @param socket A connected socket without listeners, which buffers incoming bytes until {@link attach}. */
   constructor(socket: Duplex, { bottom, tls, isForeign = false }: SocketLayers) {
     this.#socket = socket;
     this.#bottom = bottom;
@@ -126,7 +126,7 @@ export class SocketTransport implements Transport {
   }
 
   get empty(): boolean {
-    return this.#copies || this.waiting === 0; // the user's stream has copies
+    return this.#copies || this.waiting === 0; // the user's stream has copies of the bytes
   }
 
   attach(events: TransportEvents): void {
@@ -139,11 +139,11 @@ export class SocketTransport implements Transport {
       // TLS reports an alert and then the end: onClose has the alert. Bun reports an end after destroy().
       if (this.#error === undefined && !this.#destroyed) events.onEnd();
     });
-    socket.on("data", (chunk: Uint8Array) => { // starts the flow, in a later turn
+    socket.on("data", (chunk: Uint8Array) => { // starts the flow in a later turn
       if (this.#destroyed) return;
       if (!this.#gathers) return this.#give(chunk);
       this.#gathered.take(chunk);
-      if (!this.#gathers) this.#gathered.flush(); // a response ended: what came behind it has to be known at once
+      if (!this.#gathers) this.#gathered.flush(); // a response has ended: bytes behind it must be reported at once
     });
   }
 
@@ -155,7 +155,7 @@ export class SocketTransport implements Transport {
     if (!this.#socket.writable) return void (this.#hasDropped = true);
     try {
       this.#socket.write(this.#copies ? copyOf(bytes) : bytes, tells ? this.#onDrain : undefined);
-    } catch (error) { // a stream of the user's
+    } catch (error) { // the user's stream may throw
       this.#socket.destroy(error as Error);
     }
   }
@@ -180,7 +180,7 @@ export class SocketTransport implements Transport {
     const timer = new Timer(() => this.destroy());
     if (ms > 0) timer.start(ms);
     this.#bottom.once("close", () => timer.stop());
-    // The same one has ended then. Deno writes the end of TLS in a later turn.
+    // Ends the same stream if there is one layer. Deno writes the end of TLS in a later turn.
     this.#socket.end(() => afterPoll(() => this.#bottom.end(() => this.destroy())));
   }
 

@@ -10,7 +10,7 @@ import type { Peer } from "./connect_options.ts";
 import { meaningOf, toConnectionError } from "./connection_error.ts";
 import { dialError, type DialTarget, watchLookup } from "./dial.ts";
 
-/** The base of a TLS connection: a connected stream, or options by which `node:tls` connects by itself, which costs Bun a fifth less CPU. */
+/** The base of a TLS connection: a connected stream, or options with which `node:tls` connects itself, for a fifth less CPU on Bun. */
 export type TlsBase = { readonly socket: Duplex } | TcpNetConnectOpts;
 
 interface SecureTarget extends DialTarget {
@@ -24,7 +24,7 @@ export class TlsAttempt {
   /** The error of the options' checkServerIdentity, if it refused the certificate. */
   refusal: Error | undefined;
   readonly #options: HttpTlsOptions;
-  /** In which the options' checkServerIdentity is called: on Deno, sockets lose it. */
+  /** The context in which the user's checkServerIdentity is called: sockets lose it on Deno. */
   readonly #callContext: CallContext | undefined;
   readonly #context: TlsContext;
   readonly #server: string;
@@ -32,7 +32,7 @@ export class TlsAttempt {
   #checked = false;
   #wrong: Error | undefined;
 
-  /** Starts the handshake, or to connect. @throws {Error} if the options cannot be used. */
+  /** Starts the handshake, or the connection. @throws {Error} if the options cannot be used. */
   constructor(base: TlsBase, { host, port, alpn }: SecureTarget, options: HttpTlsOptions) {
     this.#options = options;
     this.#callContext = options.checkServerIdentity && new CallContext();
@@ -58,15 +58,14 @@ export class TlsAttempt {
     });
   }
 
-  /** Whether the runtime called the options' checkServerIdentity, which pins certificates, as it has to unless it did so for the resumed session. */
+  /** Whether the runtime called the user's checkServerIdentity, which pins certificates: required, unless a resumed session had that call. */
   get askedForIdentity(): boolean {
     return this.#checked || this.#options.checkServerIdentity === undefined || this.socket.isSessionReused();
   }
 
   /**
-   * Checks the names of the certificate where the runtime has connected without asking (Bun 1.3 does not ask a check
-   * that comes with a secure context), or without heeding the answer (Deno 2.6). What is wrong with them, if so.
-   * If nothing is known of the certificate either, as on Deno 2.4, the runtime has compared the names itself.
+   * Checks the names of the certificate if the runtime connected without the check (Bun 1.3 skips one that comes with a secure context), or ignored its result (Deno
+   * 2.6). Returns the error, if any. If the certificate is unknown, too, as on Deno 2.4, the runtime has compared the names itself.
    */
   get unheeded(): Error | undefined {
     if (this.#options.rejectUnauthorized === false) return undefined;
@@ -74,15 +73,15 @@ export class TlsAttempt {
       const certificate = this.certificate();
       if (certificate?.raw) this.#check(this.expectedName, certificate);
     }
-    if (this.#wrong) this.#context.forget(this.#server); // a session that is resumed is not checked again
+    if (this.#wrong) this.#context.forget(this.#server); // a resumed session would not be checked again
     return this.#wrong;
   }
 
-  /** The server's certificate, if it is known; some time after the socket's end it no longer is. */
+  /** Returns the server's certificate, if known; some time after the socket's end it is not. */
   certificate(): PeerCertificate | undefined {
     const certificate = this.#certificate ?? this.socket.getPeerCertificate();
     if (certificate?.raw) this.#certificate = certificate;
-    else this.#certificate = this.#context.kept(this.#server)?.certificate; // a session resumed on Node has none
+    else this.#certificate = this.#context.kept(this.#server)?.certificate; // on Node, a resumed session has no certificate
     return this.#certificate;
   }
 
@@ -99,7 +98,7 @@ export class TlsAttempt {
       const ask = (): unknown => this.#options.checkServerIdentity!(name, certificate);
       const answer = atOnce("checkServerIdentity", this.#callContext?.run(ask));
       return answer ? toError(answer) : undefined;
-    } catch (error) { // it would be an uncaught exception, as the socket is the caller
+    } catch (error) { // the socket is the caller: an exception would be uncaught
       return toError(error);
     }
   }
@@ -113,7 +112,7 @@ function toError(value: unknown): Error {
   return value instanceof Error ? value : new Error(String(value));
 }
 
-/** Whether a certificate is of the right time, or which side it is off. */
+/** Returns whether a certificate is valid now, expired, or not yet valid. */
 function timeliness(certificate: PeerCertificate): "valid" | "expired" | "early" {
   if (Date.parse(certificate.valid_to) < Date.now()) return "expired";
   return Date.parse(certificate.valid_from) > Date.now() ? "early" : "valid";
@@ -132,7 +131,7 @@ function commonName(name: PeerCertificate["subject"] | undefined): string | unde
 function toCertificateError(error: Error, certificate: PeerCertificate, host: string, peer: Peer): HttpError {
   const { code } = error as NodeJS.ErrnoException;
   let meaning = meaningOf(error);
-  // Deno calls certificates that expired so too.
+  // Deno reports expired certificates with this code, too.
   if (code === "UNABLE_TO_VERIFY_LEAF_SIGNATURE" && timeliness(certificate) !== "valid") {
     meaning = "CERTIFICATE_EXPIRED";
   }
@@ -162,13 +161,12 @@ function explain(
     "let the server send the certificates between its own and the authority's";
 }
 
-/** The maximum wait for a certificate that only a message is made of, in ms. */
+/** The maximum wait in ms for a certificate that only an error message needs. */
 const CERTIFICATE_TIMEOUT = 1_000;
 
 /**
- * Fetches the certificate of a server that was refused, for the error's message: no runtime shows it to who refuses it, and Deno does
- * not even say whether it expired. Nothing is sent on this connection, not even a client certificate, and it is closed at once. It
- * takes the way that the other took, so that what goes by a proxy does.
+ * Fetches the certificate of a server that was refused, for the error's message: no runtime exposes a refused certificate, and Deno does not even report whether it
+ * expired. The connection takes the same route, through the same proxy, sends no data, not even a client certificate, and is closed at once.
  */
 async function inspectCertificate(
   reach: () => Promise<TlsBase>,
@@ -191,9 +189,9 @@ async function inspectCertificate(
 }
 
 /**
- * Agrees on TLS with a server, and checks its certificate.
- * @param reach Gives the base of the connection. Called again to look at a certificate that was refused.
- * @throws {HttpError} if there is no connection, no TLS, or the certificate is not good.
+ * Negotiates TLS with a server, and checks its certificate.
+ * @param reach Returns the base of the connection. Called again to inspect a certificate that was refused.
+ * @throws {HttpError} if there is no connection or TLS, or the certificate is invalid.
  */
 export async function secure(
   reach: () => Promise<TlsBase>,
@@ -209,7 +207,7 @@ export async function secure(
     if (error !== undefined && tls.refusal) throw pinned(tls.refusal, peer);
     const reason = dialError(error, peer, attempt);
     if (!(error instanceof Error) || !reason.code.startsWith("CERTIFICATE")) throw reason;
-    // The socket is gone; the deadline and the signal still hold.
+    // The socket has ended; the deadline and the signal still apply.
     const certificate = "cert" in error ? tls.certificate() : await inspectCertificate(reach, tls.settings, attempt);
     throw certificate?.raw ? toCertificateError(error, certificate, tls.expectedName, peer) : reason;
   }
@@ -227,7 +225,7 @@ function begin(base: TlsBase, target: SecureTarget, options: HttpTlsOptions, att
   let tls: TlsAttempt;
   try {
     tls = new TlsAttempt(base, target, options);
-  } catch (error) { // options that TLS cannot use
+  } catch (error) { // TLS cannot use the options
     throw toConnectionError(error, target.peer);
   }
   const { socket } = tls;

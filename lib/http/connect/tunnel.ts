@@ -13,11 +13,11 @@ import { toConnectionError } from "./connection_error.ts";
 
 interface TunnelTarget extends DialTarget, Pick<ProxyHop, "proxy" | "maxHeaderSize" | "serverSpeaksFirst"> {}
 
-/** A proxy's response before the connection leads on, read piece by piece from a stream without other readers. */
+/** A proxy's response before the tunnel begins, read piece by piece from a stream without other readers. */
 class ProxyAnswer {
   readonly #socket: Duplex;
   readonly #peer: Peer;
-  /** The bytes read from the socket and not taken yet. */
+  /** The bytes received from the socket but not consumed yet. */
   #rest: Uint8Array = new Uint8Array(0);
 
   constructor(socket: Duplex, peer: Peer) {
@@ -25,7 +25,7 @@ class ProxyAnswer {
     this.#peer = peer;
   }
 
-  /** Takes so many bytes, or what is there, at least a byte. @throws {HttpError} if the connection ends before. */
+  /** Takes `length` bytes, or without it all that are available, at least one. @throws {HttpError} if the connection ends before. */
   async bytes(length?: number): Promise<Uint8Array> {
     while (this.#rest.length < (length ?? 1)) this.#rest = Buffer.concat([this.#rest, await this.#receive()]);
     const taken = this.#rest.subarray(0, length);
@@ -37,7 +37,7 @@ class ProxyAnswer {
     this.#rest = bytes;
   }
 
-  /** Ends the reading; bytes of a server that speaks first are left. @throws {HttpError} if the proxy has sent more. */
+  /** Ends the reading, and leaves the bytes of a server that speaks first. @throws {HttpError} if the proxy has sent more. */
   end(serverSpeaksFirst: boolean): void {
     if (this.#rest.length > 0) this.#socket.unshift(this.#rest);
     if (serverSpeaksFirst || this.#socket.read() === null) return;
@@ -86,7 +86,7 @@ async function openHttpTunnel(socket: Duplex, target: TunnelTarget): Promise<voi
   throw refusal(status, reason, place, target);
 }
 
-/** Reads heads up to that of the final response; its fields, which are of no meaning, have to be well-formed. */
+/** Reads heads up to that of the final response; their fields are not used, but must be well-formed. */
 async function readFinalHead(
   answer: ProxyAnswer,
   { maxHeaderSize }: TunnelTarget,
@@ -113,7 +113,7 @@ async function readFinalHead(
 
 function refusal(status: number, reason: string, place: string, { proxy, peer }: TunnelTarget): HttpError {
   const said = reason === "" ? String(status) : `${status} ${reason.slice(0, 100)}`;
-  // Tinyproxy answers 401 to credentials that are wrong.
+  // Tinyproxy responds with 401 to wrong credentials.
   if (status !== 407 && status !== 401) {
     const message = `Cannot connect to ${place}: ${peer.place} answered ${said} to CONNECT`;
     return new HttpError("PROXY_REFUSED", message, { origin: peer.origin });
@@ -165,7 +165,7 @@ async function openSocks5Tunnel(
     throw failed("PROXY_REFUSED", target, `did not connect to ${host}, port ${port}: ${reason}`);
   }
   const [, kind] = await answer.bytes(2);
-  // The address that the proxy connects from, which is unused.
+  // The proxy's outgoing address, which is not needed.
   if (kind === IPV4) await answer.bytes(4 + 2);
   else if (kind === IPV6) await answer.bytes(16 + 2);
   else if (kind === NAME) await answer.bytes((await answer.bytes(1))[0] + 2);
@@ -214,7 +214,7 @@ function failed(code: HttpErrorCode, { peer: { origin, place } }: TunnelTarget, 
   return new HttpError(code, `Cannot connect to ${origin}: ${place}, ${what}`, { origin });
 }
 
-/** Has a proxy connect to a server: what is sent on the socket afterwards goes there. @throws {HttpError} if it does not. */
+/** Makes a proxy connect to a server: bytes sent on the socket afterwards reach that server. @throws {HttpError} if the proxy does not. */
 export function openTunnel(
   socket: Duplex,
   target: TunnelTarget,

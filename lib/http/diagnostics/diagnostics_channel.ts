@@ -15,7 +15,7 @@ type Step = (typeof OF_REQUESTS)[number] | (typeof OF_CLIENTS)[number];
 
 let known: Readonly<Record<Step, Channel>> | undefined;
 
-/** The channels of undici, which tools know. */
+/** Returns the channels of undici, which tools know. */
 function channels(): Readonly<Record<Step, Channel>> {
   return known ??= Object.fromEntries([
     ...OF_REQUESTS.map((step) => [step, channel(`undici:request:${step}`)]),
@@ -23,7 +23,7 @@ function channels(): Readonly<Record<Step, Channel>> {
   ]);
 }
 
-// Those that nothing holds are collected with their subscribers, before there is a request.
+// Unreferenced channels are collected together with their subscribers, before the first request.
 if (collectsChannels) channels();
 
 function isRequestWatched(): boolean {
@@ -45,7 +45,7 @@ export function isWatched(): boolean {
   return isRequestWatched() || isConnectionWatched();
 }
 
-/** Opens a trace that reports an attempt to subscribers of `node:diagnostics_channel`, as undici does, if there are any: {@link request} has the fields they add. */
+/** Opens a trace that reports an attempt to subscribers of `node:diagnostics_channel`, like undici, if there are any: {@link request} has the fields they add. */
 export function openTrace(request: FetchRequest, context: CallContext | undefined): RequestTrace | undefined {
   return isRequestWatched() ? new RequestTrace(request, context) : undefined;
 }
@@ -83,7 +83,7 @@ export class RequestTrace {
     this.#publish("headers", { response });
   }
 
-  /** The response has ended as it should, or its rest is unwanted. Only the first end counts. */
+  /** The response has ended normally, or its rest is unwanted. Only the first end counts. */
   onEnd(trailers: HeaderList = []): void {
     if (this.#view.completed) return;
     this.#view.completed = true;
@@ -116,7 +116,7 @@ function viewOfRequest({ origin, method, path, headers: given, idempotent, body 
   return view;
 }
 
-/** Fields that subscribers have added, checked as all others are; those that cannot be sent are not. */
+/** Returns the fields that subscribers have added, without invalid ones. */
 function added(headers: readonly string[], from: number): HeaderList {
   const list: HeaderList = [];
   for (let at = from; at + 1 < headers.length; at += 2) {
@@ -124,7 +124,7 @@ function added(headers: readonly string[], from: number): HeaderList {
     try {
       reader.readAll([[headers[at], headers[at + 1]]]);
     } catch {
-      continue; // a tool's mistake is no reason for a request to fail
+      continue; // a tool's mistake must not fail a request
     }
     list.push(...reader.list);
   }
@@ -135,13 +135,13 @@ function buffersOf(headers: HeaderList): Buffer[] {
   return headers.map((text) => Buffer.from(text, "latin1"));
 }
 
-/** An error in any case: subscribers read its name. A reason that is none comes of an abort. */
+/** Returns an Error in any case, since subscribers read its name: the reason of an abort may be any value. */
 function errorOf(reason: unknown): unknown {
   if (typeof reason === "object" && reason !== null) return reason;
   return new DOMException(`The request was aborted: ${String(reason)}`, "AbortError");
 }
 
-/** Tells subscribers that a connection is about to be made; undefined without any. The functions say what became of it. */
+/** Notifies subscribers of a new connection attempt; undefined without subscribers. The returned functions report its outcome. */
 export function openConnectionTrace(
   { origin, secure, host, port }: ConnectTarget & { readonly origin: string },
   servername: string | undefined,

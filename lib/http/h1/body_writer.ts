@@ -4,16 +4,16 @@ import { type HttpError, takenBack } from "../http_error.ts";
 import { FIRST_SLAB, SlabWriter } from "../slab_writer.ts";
 import { fieldLines } from "./request_head.ts";
 
-/** Enough for a piece of the size that most sources give, with its chunk's lines. Larger writes cost no less a byte. */
+/** The maximum slab: one piece of the usual size, with its chunk's lines. Larger writes are no faster for each byte. */
 const MAX_SLAB = 64 * 1024 + 256;
 
-/** Bytes of a body in memory from which on it is written in pieces, so that progress shows. */
+/** The bytes from which a body in memory is written in pieces, so that its progress shows. */
 export const LARGE: number = 256 * 1024;
 
 const RESOLVED = Promise.resolve();
 
 export interface BodyWriterEvents {
-  /** The body could not be read to its end. The server waits for the rest. */
+  /** The body could not be read to its end, and the server waits for the rest. */
   onBodyFailed(writer: BodyWriter, error: HttpError): void;
 }
 
@@ -23,17 +23,17 @@ export class BodyWriter {
   readonly #events: BodyWriterEvents;
   readonly #origin: string;
   readonly #output: SlabWriter;
-  /** Bytes that Content-Length still promises; undefined for a chunked body. */
+  /** The bytes that Content-Length still promises; undefined for a chunked body. */
   #left: number | undefined;
-  /** The piece that was read last, if it is not through, and how much of it is in the slab. */
+  /** The last piece that was read, if it is not written completely, and the number of its bytes in the slab. */
   #piece: Uint8Array | undefined = undefined;
   #taken = 0;
   #waits = false;
   #flushesSoon = false;
   #over = false;
-  /** Whether the server has, or will have, all of it. */
+  /** Whether the server has all of the body, or certainly will. */
   sent = false;
-  /** The time at which the transport last took something of the body. */
+  /** The time at which the transport last took bytes of the body. */
   progressAt = 0;
 
   constructor(transport: Transport, body: RequestBody, events: BodyWriterEvents, origin: string) {
@@ -45,7 +45,7 @@ export class BodyWriter {
     this.#left = body.length;
   }
 
-  /** Begins with the request's head, which goes out together with what there is of the body in this turn. */
+  /** Starts with the request's head, which is sent together with the body's bytes of this turn. */
   start(head: Uint8Array): void {
     if (head.length > FIRST_SLAB / 2) this.#transport.write(head);
     else this.#output.put(head, 0);
@@ -63,7 +63,7 @@ export class BodyWriter {
     else this.#refuse(takenBack(this.#origin));
   }
 
-  /** Sends no more. */
+  /** Stops sending. */
   stop(reason: unknown): void {
     if (this.#over) return;
     this.#over = true;
@@ -92,13 +92,13 @@ export class BodyWriter {
     this.#events.onBodyFailed(this, error);
   };
 
-  /** Goes on with the piece, and to the next when it is through. */
+  /** Continues with the piece, and then with the next one. */
   #advance(piece: Uint8Array): void {
     while (this.#taken < piece.length) {
       const { bytes } = this.#body;
       if (bytes === undefined || piece.length - this.#taken <= LARGE) {
         this.#taken = this.#output.put(piece, this.#taken);
-      } else { // not copied
+      } else { // without a copy
         this.#output.flush();
         this.#transport.write(piece.subarray(this.#taken, this.#taken += LARGE));
       }
@@ -114,7 +114,7 @@ export class BodyWriter {
     else this.#left -= piece.length;
     this.#piece = undefined;
     this.#flushSoon();
-    // What has only its end left to be read needs no room.
+    // If only the end is left to be read, no room is needed.
     if (this.#transport.full && this.#left !== 0) this.#waits = true;
     else this.#read();
   }
@@ -127,7 +127,7 @@ export class BodyWriter {
     this.sent = true;
   }
 
-  /** To be called in a microtask: what it sets comes after all microtasks, in which a source that has more gives it. */
+  /** Flushes in a second microtask, after all queued ones, in which a source that has more delivers it. */
   readonly #flushSoon = (): void => {
     if (this.#flushesSoon) return;
     this.#flushesSoon = true;
@@ -136,7 +136,7 @@ export class BodyWriter {
 
   readonly #flush = (): void => {
     this.#flushesSoon = false;
-    // By the last byte of its length the server takes the body for whole, which it is once its source has ended.
+    // After the last byte of its length, the server takes the body for complete, which it is only once its source has ended.
     if (!this.#over && this.#left !== 0) this.#output.flush();
   };
 

@@ -8,10 +8,10 @@ const TAB = 9;
 
 /** The maximum number of digits of a size: enough for 2^52 bytes. */
 const MAX_DIGITS = 13;
-/** The maximum size of a chunk's extensions, which are ignored, in bytes; as much as node:http allows. */
+/** The maximum bytes of a chunk's extensions, which are ignored; the same limit as in node:http. */
 const MAX_EXTENSION = 16 * 1024;
 
-/** By byte: the value of a hexadecimal digit, or 255. */
+/** The value of a hexadecimal digit, or 255, by byte. */
 const HEX = new Uint8Array(256).fill(255);
 for (let digit = 0; digit < 16; digit++) {
   HEX[digit.toString(16).charCodeAt(0)] = digit;
@@ -22,9 +22,9 @@ type Part = "size" | "space" | "extension" | "sizeLf" | "dataCr" | "dataLf";
 
 /** The lines between the data of a chunked body, cut anywhere. @see {@link https://www.rfc-editor.org/rfc/rfc9112#section-7.1} */
 export class ChunkFraming {
-  /** Bytes of data that are still to come before the next line; a reader of some lowers it. */
+  /** The bytes of data before the next line; the reader lowers it as it takes some. */
   left = 0;
-  /** Whether the last chunk's line was read: trailers follow. */
+  /** Whether the last chunk's line was read, so that trailers follow. */
   ended = false;
   #part: Part = "size";
   #digits = 0;

@@ -24,23 +24,23 @@ import { afterPoll } from "../../runtime/mod.ts";
 export interface Http1Options extends Pick<ResolvedOptions, "pipelining" | "maxHeaderSize" | "bodyTimeout"> {
   readonly origin: string;
   readonly forwarding?: Forwarding | undefined;
-  /** Bytes of a response that may wait for their reader before the connection is no longer read from. */
+  /** The maximum bytes of a response that wait for their reader before the connection stops reading. */
   highWaterMark: number;
-  /** ms after which an unused connection is closed, or sooner if the server says that it does not keep it so long. */
+  /** The time in ms after which an idle connection is closed; a server's Keep-Alive may shorten it. */
   idleTimeout: number;
 }
 
-/** A connection is closed this many ms before the server would, which may be closing it while a request is on its way. */
+/** The time in ms by which a connection closes before the server would, whose close could cross a request. */
 const KEEP_ALIVE_MARGIN = 1000;
-/** A connection is kept at least for so many ms for its first request. */
+/** The minimum time in ms that a connection is kept for its first request. */
 const FIRST_USE = 1000;
 
-/** The rest after a response, in ms, while others are used first: what a server sends behind it mostly comes at once. */
+/** The time in ms after a response during which other connections are preferred: surplus bytes of a server mostly come at once. */
 const COOLDOWN = 2;
-/** The rest after a body that was sent later than its response came: a server may close the connection once it has read that. */
+/** The same time after a body that ended after its response: a server may close the connection once it has read the body. */
 const LATE_BODY_COOLDOWN = 100;
 
-/** Bytes of a body from which on it pays to receive several chunks as one. */
+/** The bytes of a body from which it pays to receive several chunks as one. */
 const LARGE = 64 * 1024;
 
 const SPOKE = "sent something that nobody had asked for, or closed the connection, before the request was sent";
@@ -57,20 +57,20 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
   readonly #options: Http1Options;
   readonly #owner: ConnectionOwner;
   readonly #reader: ResponseReader;
-  /** Due once the connection has been idle for long enough; a busy one sets no timer of the runtime a request. */
+  /** The timer of idleness; while the connection is busy, requests set no timer of the runtime. */
   readonly #idle: Timer;
-  /** The requests in the order of their responses. All are sent, or none is as long as the first waits for a look. */
+  /** The requests in the order of their responses. None is sent while the first waits for a look at the socket. */
   readonly #exchanges: Http1Exchange[] = [];
-  /** Whether it was made just now, and its first request need not wait for a look. */
+  /** Whether the connection is new, so that its first request need not wait for a look at the socket. */
   #isNew = true;
-  /** The look at the socket that its first request waits for; undefined if none waits. */
+  /** The look at the socket for which the first request waits; undefined if none waits. */
   #look: object | undefined = undefined;
-  /** Whether the connection can carry more after the response that is being read. */
+  /** Whether the connection can be used again after the current response. */
   #reusable = true;
   #idleTimeout: number;
   #paused = false;
   #gathers = false;
-  /** The transport was ended: nothing more is read or sent. */
+  /** Whether the transport was ended: no more bytes are read or sent. */
   #ended = false;
   #error: HttpError | undefined = undefined;
   #toldClosing = false;
@@ -99,7 +99,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
   get free(): number {
     const { length } = this.#exchanges;
     if (this.closing) return 0;
-    // None follows a request that is not safe to send again.
+    // No request follows one that is not safe to send again.
     return length === 0 || this.#exchanges[length - 1].pipelinable ? Math.max(0, this.#options.pipelining - length) : 0;
   }
 
@@ -124,13 +124,13 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
   close(): void {
     this.closing = true;
     if (this.#exchanges.length === 0) this.#end(true);
-    else queueMicrotask(() => this.#tellClosing()); // others need not wait for the end of these
+    else queueMicrotask(() => this.#tellClosing()); // other connections need not wait for the end of these requests
   }
 
   destroy(error: HttpError): void {
     this.#error ??= error;
     this.#end();
-    this.#transport.destroy(); // also one that is sending what was written
+    this.#transport.destroy(); // also if written bytes are still being sent
   }
 
   onData(chunk: Uint8Array, isOwn?: boolean): void {
@@ -160,14 +160,14 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     this.#leave();
     const state = this.#stateInWords();
     const first: Http1Exchange | undefined = this.#exchanges[0];
-    if (first?.isAnswered && first.wholeRequestSent) return this.#transport.end(); // which tells whether the system takes the rest
+    if (first?.isAnswered && first.wholeRequestSent) return this.#transport.end(); // the end shows whether the system takes the rest
     if (this.#exchanges.length === 0) this.#finish();
     else if (!this.#reader.end() || this.#exchanges[0]?.isAnswered) this.#failAll(this.#lost(state));
   }
 
   onClose(error: Error | undefined): void {
     const state = this.#stateInWords();
-    // An error after the end of the transport has no meaning.
+    // An error after the transport's end has no meaning.
     if (error !== undefined && !this.#ended) this.#error ??= toConnectionError(error, this.#options.origin);
     this.#idle.stop();
     if (this.#exchanges.length > 0) this.#failAll(this.#error ?? this.#lost(state));
@@ -175,7 +175,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     this.#owner.onClosed(this, this.#error);
   }
 
-  // What the response reader tells.
+  // Events of the response reader.
 
   onInformational({ status, headers }: ParsedHead): void {
     this.#exchanges[0].handler.onInformational(status, headers.slice());
@@ -187,10 +187,10 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     if (keepAliveTimeout !== undefined) {
       this.#idleTimeout = Math.min(keepAliveTimeout - KEEP_ALIVE_MARGIN, this.#options.idleTimeout);
     }
-    // Not while the connection is idle: what comes then has to be known at once.
+    // Not while the connection is idle: bytes that arrive then must be noticed at once.
     if (head.length < 0 || head.length >= LARGE) this.#gather(true);
     if (!head.keepsAlive || exchange.head.closes || this.#reader.endsWithConnection) this.#leave();
-    // A server that has not got all of a request and says no does not want the rest.
+    // A server that refuses an incomplete request does not want the rest.
     if (status >= 400 && !exchange.wholeRequestSent) this.#stopBody(exchange);
     exchange.isAccepted = status < 300;
     exchange.tellSent();
@@ -220,7 +220,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     const next: Http1Exchange | undefined = this.#exchanges[0];
     if (!exchange.wholeRequestSent) this.#stopBody(exchange);
     else exchange.tellSent();
-    // What follows has no request, or the server cannot have read what waits to be sent: it is out of step.
+    // The next bytes have no request, or the server cannot have read the pending bytes: it is out of step.
     if (more && next === undefined || exchange.body !== undefined && this.#transport.waiting > 0) this.#leave();
     if (next?.cancelled) this.#leave();
     if (next !== undefined) this.#reader.expect(next.head.method);
@@ -241,7 +241,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     else this.#finish();
   }
 
-  // What exchanges and their bodies ask for.
+  // Events of exchanges and their bodies.
 
   onConsumed(exchange: Http1Exchange): void {
     if (!this.#paused || exchange !== this.#exchanges[0]) return;
@@ -254,7 +254,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     const index = this.#exchanges.indexOf(exchange);
     if (index < 0) return;
     exchange.stopBody(reason);
-    // Those before it still get their responses; the connection ends when its turn comes.
+    // Earlier requests still get their responses; the connection ends when this request's turn comes.
     if (exchange.sent && index > 0) return;
     this.#exchanges.splice(index, 1);
     if (!exchange.sent) {
@@ -271,7 +271,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     if (this.#exchanges[0]?.writer === writer) this.#failAll(error);
   }
 
-  /** A response has ended, and the connection is as good as new. */
+  /** Continues after a response: the connection is as good as new. */
   #goOn(): void {
     if (this.closing && this.#exchanges.length === 0) return this.#finish();
     this.#tellFree();
@@ -280,7 +280,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     this.#rest();
   }
 
-  /** Sends the first request once the event loop has looked at the socket: what came since the last response would be taken for this one's. */
+  /** Sends the first request once the event loop has polled the socket: bytes that came since the last response would count as this one's. */
   #beginLook(): void {
     const look = this.#look = {};
     afterPoll(() => {
@@ -331,7 +331,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     if (!this.#ended) this.#transport.resume();
   }
 
-  /** @param isClean Whether nothing is under way. */
+  /** @param isClean Whether no request is in progress. */
   #end(isClean: boolean = false): void {
     if (this.#ended) return;
     this.#leave();
@@ -347,7 +347,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     this.#tellClosing();
   }
 
-  /** Ends the connection under its requests; `error` is that of the exchange whose response was awaited first. */
+  /** Fails all requests of the connection; `error` is that of the exchange whose response is awaited first. */
   #failAll(error: HttpError, others: HttpError = error): void {
     this.#error ??= error;
     this.#end();

@@ -4,13 +4,13 @@ import { BodyWriter, type BodyWriterEvents, LARGE } from "./body_writer.ts";
 import { type Forwarding, writeRequestStart } from "./request_head.ts";
 
 export interface ExchangeHost extends BodyWriterEvents {
-  /** The bytes that were written and that the system has not taken. */
+  /** The written bytes that the system has not taken. */
   readonly waiting: number;
   onConsumed(exchange: Http1Exchange): void;
   onCancel(exchange: Http1Exchange, reason: unknown): void;
 }
 
-/** Whether others may follow a request before its response has come: it is safe to send again, and has no body. */
+/** Whether others may follow a request before its response: it is safe to send again, and has no body. */
 export function isPipelinable({ method, closes }: Pick<RequestHead, "method" | "closes">, body: unknown): boolean {
   return body === undefined && !closes && (method === "GET" || method === "HEAD" || method === "OPTIONS");
 }
@@ -21,16 +21,16 @@ export class Http1Exchange implements Exchange {
   readonly body: RequestBody | undefined;
   readonly handler: ExchangeHandler;
   readonly pipelinable: boolean;
-  /** Whether something of it was given to the transport. */
+  /** Whether bytes of the request were given to the transport. */
   sent = false;
   writer: BodyWriter | undefined = undefined;
   cancelled = false;
-  /** Whether the server accepts the request, so that its body is sent on though the response has ended. */
+  /** Whether the server accepts the request, so that its body is sent to the end although the response has ended. */
   isAccepted = false;
-  /** Whether the response has ended, and the body is being sent on. */
+  /** Whether the response has ended while the body is still being sent. */
   isAnswered = false;
   #isSentTold = false;
-  /** Bytes of the response that its reader has not taken yet. */
+  /** The bytes of the response that its reader has not taken yet. */
   unread = 0;
 
   constructor(host: ExchangeHost, head: RequestHead, body: RequestBody | undefined, handler: ExchangeHandler) {
@@ -41,7 +41,7 @@ export class Http1Exchange implements Exchange {
     this.pipelinable = isPipelinable(head, body);
   }
 
-  /** Whether the server has, or will have, all of the request. */
+  /** Whether the server has all of the request, or certainly will. */
   get wholeRequestSent(): boolean {
     return this.sent && (this.writer === undefined || this.writer.sent);
   }
@@ -50,7 +50,7 @@ export class Http1Exchange implements Exchange {
     return this.body !== undefined && (!this.wholeRequestSent || this.#host.waiting > 0);
   }
 
-  /** Tells that the body is sent, if it is. */
+  /** Reports that the body is sent, if it is. */
   tellSent(): void {
     if (this.#isSentTold || this.cancelled || this.body === undefined || this.isSending) return;
     this.#isSentTold = true;

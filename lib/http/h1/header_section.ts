@@ -1,10 +1,10 @@
 import type { HeaderList } from "../connection.ts";
 
-/** A response that is not HTTP/1.1 as the standards have it, or larger than our limits. The connection makes an HttpError of it. */
+/** A response that violates HTTP/1.1 or exceeds this client's limits. The connection converts it to an HttpError. */
 export class ResponseFault extends Error {
   readonly code: "PROTOCOL_ERROR" | "LIMIT_EXCEEDED";
 
-  /** Its message goes on after the origin's name and a colon. */
+  /** The message follows the origin's name and a colon. */
   constructor(code: "PROTOCOL_ERROR" | "LIMIT_EXCEEDED", message: string) {
     super(message);
     this.code = code;
@@ -24,7 +24,7 @@ const PROTOCOL = "HTTP/1.";
 
 /** Finds the CRLF CRLF that ends a header section. @returns the position after it, or -1. */
 export function findSectionEnd(bytes: Uint8Array, from: number, to: number): number {
-  // Any byte but CR and LF rules out an end among the next four: about 40 looks for a usual head.
+  // Any byte but CR and LF rules out an end among the next four: about 40 checks for a usual head.
   let at = from + 3;
   while (at < to) {
     const byte = bytes[at];
@@ -47,7 +47,7 @@ export class HeaderSection {
   bytes: Uint8Array = new Uint8Array(FIRST_SIZE);
   length = 0;
 
-  /** @param of The whole limit, which errors name, if other sections had a part of it. */
+  /** @param of The whole limit, for errors, if other sections have used a part of it. */
   constructor(what: string, limit: number, of: number = limit) {
     this.#what = what;
     this.#limit = limit;
@@ -63,14 +63,14 @@ export class HeaderSection {
     this.length = before + taken;
     const end = findSectionEnd(this.bytes, Math.max(0, before - 3), this.length);
     if (end > this.#limit || (end < 0 && this.length > this.#limit)) throw tooLarge(this.#what, this.#of);
-    // Without this, a peer that ends lines otherwise would be waited for.
+    // Otherwise the client would wait for a peer that ends lines differently.
     this.#rejectBareLineFeed(before, end < 0 ? this.length : end);
     if (end < 0) return -1;
     this.length = end;
     return at + end - before;
   }
 
-  /** Checks that the section begins as a response's head, as far as it has come. @throws {ResponseFault} if not. */
+  /** Checks that the section begins like a response's head, as far as it has arrived. @throws {ResponseFault} if not. */
   rejectOtherProtocol(): void {
     const { bytes, length } = this;
     let at = 0;
@@ -111,7 +111,7 @@ const USUAL =
     "transfer-encoding upgrade vary via www-authenticate x-cache x-content-type-options x-frame-options x-powered-by " +
     "x-request-id x-xss-protection").split(" ");
 
-/** By their usual spellings: twice as fast as to make them. Never grows: what servers make up is not kept. */
+/** Lower-case names by their usual spellings: twice as fast as toLowerCase(). It never grows by names that servers invent. */
 const LOWER = new Map<string, string>();
 for (const name of USUAL) LOWER.set(name.replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase()), name);
 for (const name of ["ETag", "Etag", "WWW-Authenticate", "X-XSS-Protection", "CF-Cache-Status", "CF-RAY"]) {
@@ -125,26 +125,26 @@ const COLON = 58;
 const TOKEN = 1;
 const UPPER_CASE = 2;
 
-/** By byte: 0 for what cannot stand in a field name, TOKEN for what can, with UPPER_CASE for A to Z (RFC 9110 section 5.6.2). */
+/** By byte: 0 if a field name cannot contain it, otherwise TOKEN, with UPPER_CASE for A to Z (RFC 9110 section 5.6.2). */
 const NAME_BYTES = new Uint8Array(256);
 for (const char of "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz") NAME_BYTES[char.charCodeAt(0)] = TOKEN;
 for (let byte = 65; byte <= 90; byte++) NAME_BYTES[byte] = TOKEN | UPPER_CASE;
 
-/** By byte: 1 for what may stand in a field value: tab, space, visible characters, obs-text (RFC 9110 section 5.5). */
+/** By byte: 1 if a field value may contain it: tab, space, visible characters, obs-text (RFC 9110 section 5.5). */
 const VALUE_BYTES = new Uint8Array(256).fill(1, SPACE);
 VALUE_BYTES[TAB] = 1;
 VALUE_BYTES[127] = 0;
 
-// A run of white space is looked at once, where it begins: without the first parts, long runs take quadratic time.
+// Each run of white space is matched once, at its start: without the look-behind, long runs take quadratic time.
 const FOLDS = /(?<![ \t])[ \t]*(?:\r\n[ \t]+)+/g;
 const OUTER_SPACE = /^[ \t]+|(?<![ \t])[ \t]+$/g;
 
 /**
- * Reads field lines from `at` to `end`: all of those of a head or of trailers, each with its CRLF.
+ * Reads the field lines of a head or of trailers from `at` to `end`, each with its CRLF.
  *
- * Strict where peers could disagree on where a field ends: no white space before the colon, no bare CR or LF, no NUL. A value
- * that goes on in the next line (obs-fold) gets a space for the line break.
- * @param text The same bytes, from `base` on, as latin1, of which the strings are parts: decoding once is faster than once a string.
+ * Strict where peers could disagree on a field's end: no white space before the colon, no bare CR or LF, no NUL. A value that continues in the next line (obs-fold) gets
+ * a space instead of the line break.
+ * @param text The same bytes, from `base` on, as latin1. The strings are parts of it: decoding once is faster.
  * @throws {ResponseFault} if a line is malformed.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9112#section-5}
  */
@@ -183,7 +183,7 @@ function skipSpace(bytes: Uint8Array, at: number): number {
   return at;
 }
 
-/** To the CRLF, which must be what ends the value. */
+/** Skips to the CRLF, which must end the value. */
 function skipValue(bytes: Uint8Array, at: number, text: string, line: number): number {
   while (VALUE_BYTES[bytes[at]] === 1) at++;
   if (bytes[at] !== CR || bytes[at + 1] !== LF) throw malformedLine("a field value", text, line);

@@ -11,16 +11,19 @@ export interface ParsedHead {
   readonly status: number;
   readonly statusText: string;
   readonly headers: HeaderList;
-  /** Bytes of the body as Content-Length has it; or CHUNKED, or UNTIL_CLOSE. Responses to HEAD, 204 and 304 have no body all the same. */
+  /** The body's Content-Length; or CHUNKED, or UNTIL_CLOSE. Responses to HEAD, 204 and 304 have no body in any case. */
   readonly length: number;
   readonly keepsAlive: boolean;
-  /** The time for which it is kept, in ms, if the server said so (`Keep-Alive: timeout`). */
+  /** The time in ms that the server keeps the connection, if it said so (`Keep-Alive: timeout`). */
   readonly keepAliveTimeout: number | undefined;
 }
 
 const STATUS_LINE = /^HTTP\/1\.(\d) ([1-9]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?$/;
 
-/** Reads a response's head, with the CRLF CRLF that ends it. @throws {ResponseFault} if it is malformed, or does not say clearly where the body ends. @see {@link https://www.rfc-editor.org/rfc/rfc9112#section-4} */
+/**
+ * Reads a response's head, with its final CRLF CRLF. @throws {ResponseFault} if it is malformed, or the body's end is ambiguous. @see {@link
+ * https://www.rfc-editor.org/rfc/rfc9112#section-4}
+ */
 export function readResponseHead(bytes: Uint8Array, start: number, end: number): ParsedHead {
   const text = latin1(bytes, start, end);
   const { minor, status, statusText, end: lineEnd } = readStatusLine(text);
@@ -35,7 +38,7 @@ interface StatusLine {
   readonly minor: 0 | 1;
   readonly status: number;
   readonly statusText: string;
-  /** The offset of its end, after its CRLF. */
+  /** The offset behind the line's CRLF. */
   readonly end: number;
 }
 
@@ -52,7 +55,7 @@ export function latin1(bytes: Uint8Array, start: number, end: number): string {
   return Buffer.prototype.latin1Slice.call(bytes, start, end);
 }
 
-/** The fields that decide where the body ends, and whether the connection stays open (RFC 9112 sections 6 and 9.3). */
+/** The fields that determine the body's end, and whether the connection stays open (RFC 9112 sections 6 and 9.3). */
 class Framing {
   readonly #minor: number;
   #contentLength: string | undefined = undefined;
@@ -78,7 +81,7 @@ class Framing {
         throw new ResponseFault("PROTOCOL_ERROR", "the response has both Content-Length and Transfer-Encoding");
       }
       if (this.#transferEncoding === "chunked") return CHUNKED;
-      // Of RFC 2616, for no coding at all; a body that does not end in chunks ends with the connection (RFC 9112 section 6.3).
+      // RFC 2616's name for no coding; a body without a final chunked coding ends with the connection (RFC 9112 section 6.3).
       if (this.#transferEncoding === "identity") return UNTIL_CLOSE;
       throw malformed("the response has a Transfer-Encoding other than chunked", this.#transferEncoding);
     }
@@ -87,7 +90,7 @@ class Framing {
 
   keepsAlive(): boolean {
     if (this.#closes) return false;
-    // HTTP/1.0 knows no Transfer-Encoding: its sender is not trusted with a second message (section 6.1).
+    // HTTP/1.0 has no Transfer-Encoding: its sender is not trusted with a second message (section 6.1).
     return this.#minor === 1 || (this.#keeps && this.#transferEncoding === undefined);
   }
 

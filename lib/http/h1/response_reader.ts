@@ -4,15 +4,15 @@ import { ChunkFraming } from "./chunked_coding.ts";
 import { findSectionEnd, HeaderSection, readFieldLines, ResponseFault, tooLarge } from "./header_section.ts";
 import { CHUNKED, latin1, type ParsedHead, readResponseHead, UNTIL_CLOSE } from "./response_head.ts";
 
-/** The callbacks of a {@link ResponseReader}, which may be stopped within each. Heads are shared, and immutable. */
+/** The callbacks of a {@link ResponseReader}, each of which may stop it. Heads are shared, and immutable. */
 export interface ResponseSink {
   onInformational(head: ParsedHead): void;
   onResponseHead(head: ParsedHead): void;
-  /** A view into what was read, never empty. @param isOwn Whether it is all of its memory, without other references. */
+  /** A view of received bytes, never empty. @param isOwn Whether it is all of its memory, without other references. */
   onResponseData(data: Uint8Array, isOwn: boolean): void;
-  /** The response is complete; `more` says whether bytes follow already. No response is expected before `expect()`. */
+  /** The response is complete; `more`: further bytes have arrived. No response is expected before `expect()`. */
   onResponseEnd(trailers: HeaderList | undefined, more: boolean): void;
-  /** Bytes came although no response is expected. */
+  /** Bytes arrived although no response is expected. */
   onSurplus(): void;
 }
 
@@ -20,17 +20,17 @@ type Stage = "nothing" | "head" | "length" | "chunked" | "trailers" | "untilClos
 
 const HEAD_NAME = "response's head";
 const TRAILERS_NAME = "response's trailers";
-/** Larger heads are not compared with the next. */
+/** The maximum size of heads that are compared with the next one. */
 const MAX_REMEMBERED = 2048;
 const CRLF = new Uint8Array([13, 10]);
 
-/** Makes responses of the bytes of one connection, however they are cut. @see {@link https://www.rfc-editor.org/rfc/rfc9112#section-6.3} */
+/** Assembles responses from the bytes of one connection, however they are cut. @see {@link https://www.rfc-editor.org/rfc/rfc9112#section-6.3} */
 export class ResponseReader {
   readonly #sink: ResponseSink;
   readonly #maxHeaderSize: number;
   #stage: Stage = "nothing";
   #toHead = false;
-  /** The last head: servers often send the same twice, and a comparison is ten times as fast as reading it. */
+  /** The last head: servers often repeat it, and a comparison is ten times as fast as parsing. */
   #lastHead: ParsedHead | undefined = undefined;
   #lastBytes: Buffer | undefined = undefined;
   #section: HeaderSection | undefined = undefined;
@@ -52,17 +52,17 @@ export class ResponseReader {
     this.#section = undefined;
   }
 
-  /** Whether something of the response that is expected has come. */
+  /** Whether bytes of the expected response have arrived. */
   get begun(): boolean {
     return this.#stage !== "head" || this.#section !== undefined;
   }
 
-  /** Whether the body of the response that is being read has no other end than the connection's. */
+  /** Whether the body of the current response ends only with the connection. */
   get endsWithConnection(): boolean {
     return this.#stage === "untilClose";
   }
 
-  /** @throws {ResponseFault} if they are no response as they should be. */
+  /** @throws {ResponseFault} if the bytes are not a valid response. */
   read(chunk: Uint8Array, isOwn: boolean = false): void {
     const { length } = chunk;
     let at = 0;
@@ -90,7 +90,7 @@ export class ResponseReader {
     }
   }
 
-  /** The connection ended properly. Whether that completed the response. */
+  /** The connection ended normally. Returns whether that completed the response. */
   end(): boolean {
     if (this.#stage !== "untilClose") return false;
     this.#finish(undefined, false);
@@ -151,7 +151,7 @@ export class ResponseReader {
     return end;
   }
 
-  /** Data of chunks that were read together is moved together, over the lines between them. */
+  /** Reads chunked data. Chunks that were received together are moved together, over the lines between them. */
   #readChunked(chunk: Uint8Array, at: number, isOwn: boolean): number {
     const chunks = this.#chunks!;
     let start = at;
@@ -184,7 +184,7 @@ export class ResponseReader {
         this.#finish(undefined, chunk.length > at + 2);
         return at + 2;
       }
-      // With the CRLF of the last chunk's line before them, trailers end as a head does, be it that there are none.
+      // Preceded by the CRLF of the last chunk's line, trailers end like a head, even if there are none.
       this.#section = new HeaderSection(TRAILERS_NAME, this.#maxHeaderSize);
       this.#section.add(CRLF, 0);
     }

@@ -5,18 +5,18 @@ import type { Http2Stream } from "./http2_stream.ts";
 import { ConnectionFault, DEFAULT_WINDOW, FLOW_CONTROL_ERROR, FRAME_HEADER, MAX_WINDOW } from "./protocol.ts";
 import type { PeerSettings } from "./settings.ts";
 
-/** The connection's window, in bytes: given back as bytes come, since each stream's window limits the memory of its response. */
+/** The connection's window in bytes. It is refilled as bytes arrive, since each stream's window limits the memory of its response. */
 const CONNECTION_WINDOW = 16 * 1024 * 1024;
 
-/** The windows for bytes that the server may send. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-5.2} */
+/** The windows for bytes from the server. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-5.2} */
 export class ReceiveWindows {
-  /** A new stream's window. While the server may not know our SETTINGS, it may use the default one. */
+  /** A new stream's window. Until the server knows our SETTINGS, it may use the default one. */
   initial: number;
   readonly #streamWindow: number;
   readonly #output: FrameWriter;
   #connection = CONNECTION_WINDOW;
 
-  /** Makes the windows, and says how large the connection's is. */
+  /** Creates the windows, and announces the size of the connection's. */
   constructor(output: FrameWriter, streamWindow: number) {
     this.#output = output;
     this.#streamWindow = streamWindow;
@@ -24,7 +24,7 @@ export class ReceiveWindows {
     output.addWindow(0, CONNECTION_WINDOW - DEFAULT_WINDOW);
   }
 
-  /** The server knows our SETTINGS: what it may send on these streams becomes what they say. */
+  /** The server knows our SETTINGS: the windows of these streams change to their value. */
   onSettingsKnown(streams: Iterable<Http2Stream>): void {
     const less = this.initial - this.#streamWindow;
     if (less === 0) return;
@@ -32,7 +32,7 @@ export class ReceiveWindows {
     for (const stream of streams) stream.receiveWindow -= less;
   }
 
-  /** Takes bytes from the connection's window. @throws {ConnectionFault} if there is not so much left. */
+  /** Takes bytes from the connection's window. @throws {ConnectionFault} if fewer are left. */
   onConnectionData(size: number): void {
     this.#connection -= size;
     if (this.#connection >= CONNECTION_WINDOW / 2) return;
@@ -43,17 +43,17 @@ export class ReceiveWindows {
     this.#connection = CONNECTION_WINDOW;
   }
 
-  /** Takes bytes from a stream's window. @returns Whether there were so many. */
+  /** Takes bytes from a stream's window. @returns Whether as many were left. */
   onStreamData(stream: Http2Stream, size: number): boolean {
     stream.receiveWindow -= size;
     return stream.receiveWindow >= 0;
   }
 
-  /** Gives bytes back to a stream. @returns Whether the server gets an update: by half windows, not bit by bit. */
+  /** Returns bytes to a stream's window. @returns Whether the server gets an update: for half a window, not for each chunk. */
   onConsumed(stream: Http2Stream, bytes: number): boolean {
     stream.credit += bytes;
     if (stream.credit * 2 < this.#streamWindow) return false;
-    // What is still to come has room anyway.
+    // The rest of the body has room in any case.
     if (stream.expected >= 0 && stream.expected <= stream.receiveWindow) return false;
     this.#output.addWindow(stream.id, stream.credit);
     stream.receiveWindow += stream.credit;
@@ -62,26 +62,26 @@ export class ReceiveWindows {
   }
 }
 
-/** The largest DATA frame that we send, in bytes: a larger one would keep other streams waiting. */
+/** The maximum DATA frame to send, in bytes: a larger one would keep other streams waiting. */
 const MAX_FRAME_SIZE = 32_768;
 const NOTHING = new Uint8Array(0);
 
 export interface BodySenderEvents {
-  /** Something can be sent: the session calls {@link BodySender.pump} soon. */
+  /** A frame can be sent: the session calls {@link BodySender.pump} soon. */
   onReady(): void;
   onSent(bytes: number): void;
-  /** A body has ended, and fields follow it. */
+  /** A body has ended, and trailers follow. */
   onTrailers(stream: Http2Stream, trailers: HeaderList): void;
   onBodyFailed(stream: Http2Stream, error: HttpError): void;
 }
 
 /**
- * Sends request bodies as far as the server's windows and the transport let them, a frame of each in turn. A body's
- * first piece is read when that could be sent, and the next once the last was.
+ * Sends request bodies as the server's windows and the transport permit, a frame of each in turn. A body's first piece is read once it could be sent, and each further
+ * one once the last was sent.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-5.2}
  */
 export class BodySender {
-  /** Bytes that the server lets us send on the connection. */
+  /** The bytes that the server permits to send on the connection. */
   window: number = DEFAULT_WINDOW;
   /** The initial window of streams, by the last SETTINGS. */
   #initialWindow: number = DEFAULT_WINDOW;
@@ -90,10 +90,10 @@ export class BodySender {
   readonly #peer: PeerSettings;
   readonly #origin: string;
   readonly #events: BodySenderEvents;
-  /** Streams that have something to send or to ask for, and room in their own window. */
+  /** The streams that have bytes to send or read, and room in their own window. */
   #queue: Http2Stream[] = [];
   #first = 0;
-  /** Streams whose bodies are in the output, in that order, and not known to be taken by the system. */
+  /** The streams whose bodies are in the output, in that order, and not known to be taken by the system. */
   readonly untaken: Http2Stream[] = [];
 
   constructor(transport: Transport, output: FrameWriter, peer: PeerSettings, origin: string, events: BodySenderEvents) {
@@ -108,7 +108,7 @@ export class BodySender {
     return this.#first < this.#queue.length;
   }
 
-  /** Takes a stream's body on, whose HEADERS are in the output. */
+  /** Adds the body of a stream whose HEADERS are in the output. */
   add(stream: Http2Stream): void {
     const { body } = stream;
     if (body === undefined) return;
@@ -116,7 +116,7 @@ export class BodySender {
     this.queue(stream);
   }
 
-  /** The end of a stream's body is in the output. */
+  /** Notes that the end of a stream's body is in the output. */
   end(stream: Http2Stream): void {
     stream.body = undefined;
     stream.bodyEnd = this.#output.added;
@@ -124,7 +124,7 @@ export class BodySender {
     this.untaken.push(stream);
   }
 
-  /** Has a stream served whose window has grown, or that has a new piece. */
+  /** Queues a stream whose window has grown, or that has a new piece. */
   queue(stream: Http2Stream): void {
     if (stream.isQueued || stream.body === undefined || stream.isReading || stream.sendWindow <= 0) return;
     stream.isQueued = true;
@@ -132,7 +132,7 @@ export class BodySender {
     if (this.window > 0) this.#events.onReady();
   }
 
-  /** Forgets a stream that is over: one that waits for the connection's window would be kept as long as that is closed. */
+  /** Removes an ended stream, which would otherwise stay in the queue while the connection's window is empty. */
   drop(stream: Http2Stream): void {
     stream.piece = undefined;
     if (!stream.isQueued) return;
@@ -140,7 +140,7 @@ export class BodySender {
     this.#queue.splice(this.#queue.indexOf(stream, this.#first), 1);
   }
 
-  /** The server's SETTINGS came: what they say of windows changes those of all streams, even to less than nothing. */
+  /** Applies the server's initial window to all streams, which may make their windows negative. */
   onInitialWindow(streams: Iterable<Http2Stream>): void {
     const change = this.#peer.initialWindowSize - this.#initialWindow;
     if (change === 0) return;
@@ -152,7 +152,7 @@ export class BodySender {
     }
   }
 
-  /** The server gives a stream room. @returns Whether its window is within what is allowed. */
+  /** Widens a stream's window. @returns Whether the window is within its maximum. */
   widen(stream: Http2Stream, bytes: number): boolean {
     if (stream.sendWindow + bytes > MAX_WINDOW) return false;
     stream.sendWindow += bytes;
@@ -160,7 +160,7 @@ export class BodySender {
     return true;
   }
 
-  /** The server gives the connection room. @throws {ConnectionFault} if that is more than a window may be. */
+  /** Widens the connection's window. @throws {ConnectionFault} if it would exceed its maximum. */
   widenConnection(bytes: number): void {
     if (this.window + bytes > MAX_WINDOW) {
       throw new ConnectionFault(FLOW_CONTROL_ERROR, "the server widened the connection's window beyond 2^31 - 1 bytes");
@@ -174,7 +174,7 @@ export class BodySender {
       const stream = this.#queue[this.#first];
       const size = stream.sendWindow <= 0 ? 0 : this.#nextSize(stream);
       if (size > 0 && !this.#output.fits(FRAME_HEADER + size)) {
-        this.#output.flush(); // and see whether the transport takes more
+        this.#output.flush(); // and find out whether the transport takes more
         continue;
       }
       stream.isQueued = false;
@@ -186,7 +186,7 @@ export class BodySender {
     if (this.#first === this.#queue.length && this.#first > 0) this.#compact();
   }
 
-  /** Bytes that the next frame of a stream has; 0 if there are none yet. */
+  /** Returns the bytes of a stream's next frame; 0 if there are none yet. */
   #nextSize(stream: Http2Stream): number {
     const { piece } = stream;
     if (piece === undefined) return 0;
@@ -202,20 +202,20 @@ export class BodySender {
     stream.pieceAt += size;
     stream.progressAt = performance.now();
     const isThrough = stream.pieceAt === piece.length;
-    // What is read is whole once it has ended, whatever its length: the stream does not end before.
+    // A body that is read piece by piece is complete only once its source has ended: the stream does not end before.
     const endsStream = isThrough && stream.body!.bytes !== undefined;
     this.#output.addData(stream.id, piece, start, start + size, endsStream);
     this.#events.onSent(size);
     if (!isThrough) return this.queue(stream);
     stream.piece = undefined;
     if (endsStream) this.end(stream);
-    // The body may be at its end, which needs no room to be said, and without which the server may give none.
+    // The body may be at its end, which needs no room to be sent, and before which the server may grant none.
     else this.#read(stream);
   }
 
   #read(stream: Http2Stream): void {
     const body = stream.body!;
-    // A closure a piece: it has a promise of its own anyway.
+    // A closure for each piece, which has a promise anyway.
     stream.isReading = true;
     body.read().then((piece) => this.#onPiece(stream, piece), (error) => this.#onBroken(stream, error));
   }
@@ -240,7 +240,7 @@ export class BodySender {
     if (!stream.isOver) this.#events.onBodyFailed(stream, error);
   }
 
-  /** Removes the queue's beginning, which was served. */
+  /** Removes the served beginning of the queue. */
   #compact(): void {
     this.#queue.splice(0, this.#first);
     this.#first = 0;

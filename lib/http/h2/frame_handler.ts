@@ -28,9 +28,9 @@ interface SessionParts {
   readonly liveness: KeepAlive;
 }
 
-/** The handler of each frame from the server. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-6} */
+/** Handles each frame from the server. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-6} */
 export class Incoming implements FrameEvents {
-  /** The source of the frames; told when one has to be a CONTINUATION. */
+  /** The source of the frames, which is informed when a CONTINUATION must follow. */
   reader!: FrameReader;
   readonly #events: IncomingEvents;
   readonly #parts: SessionParts;
@@ -38,12 +38,12 @@ export class Incoming implements FrameEvents {
   readonly #block: FieldBlock;
   #settingsSeen = false;
 
-  /** @param maxHeaderSize Bytes of a response's head, as SETTINGS_MAX_HEADER_LIST_SIZE counts them. */
+  /** @param maxHeaderSize The maximum bytes of a response's head, counted as for SETTINGS_MAX_HEADER_LIST_SIZE. */
   constructor(events: IncomingEvents, parts: SessionParts, maxHeaderSize: number) {
     this.#events = events;
     this.#parts = parts;
     this.#decoder = new HpackDecoder(4096, maxHeaderSize);
-    // What is compressed is hardly larger; four times as much is still skipped for the sake of the other streams.
+    // Compressed fields are hardly larger; up to four times as much is still skipped to keep the other streams.
     this.#block = new FieldBlock(maxHeaderSize * 4);
   }
 
@@ -60,13 +60,13 @@ export class Incoming implements FrameEvents {
 
   onData(id: number, chunk: Uint8Array, start: number, end: number, isLast: boolean): void {
     const stream = this.#parts.streams.get(id);
-    if (stream === undefined) return; // it was judged with its frame
+    if (stream === undefined) return; // its frame was judged already
     const bytes = end - start;
     const wrong = countData(stream, bytes, isLast);
     if (wrong !== "") return this.#parts.ends.reject(stream, h2.PROTOCOL_ERROR, wrong, false);
     if (bytes > 0) {
       this.#parts.noise.earn(1);
-      // A view; not subarray(), which costs more, of a Buffer above all.
+      // A new view, since subarray() is slower, especially of a Buffer.
       stream.handler.onData(new Uint8Array(chunk.buffer as ArrayBuffer, chunk.byteOffset + start, bytes));
     }
     if (isLast && !stream.isOver) this.#parts.ends.complete(stream, undefined);
@@ -89,7 +89,7 @@ export class Incoming implements FrameEvents {
     else if (type === h2.GOAWAY) this.#onGoaway(id, chunk, start, end);
     else if (type === h2.PUSH_PROMISE) throw h2.protocolFault("the server pushes, though we forbade it");
     else if (type === h2.PRIORITY) this.#onPriority(id, end - start);
-    else this.#parts.noise.count(); // types that we do not know are to be ignored
+    else this.#parts.noise.count(); // unknown types must be ignored
   }
 
   #onHeaders(flags: number, id: number, chunk: Uint8Array, start: number, end: number): void {
@@ -121,7 +121,7 @@ export class Incoming implements FrameEvents {
     this.#block.clear();
   }
 
-  /** A whole field block. It is decoded for streams that are gone, too: the blocks after it build on it. */
+  /** Handles a whole field block. It is decoded for ended streams, too, since later blocks depend on it. */
   #onBlock(id: number, block: Uint8Array, start: number, end: number, endsStream: boolean): void {
     const stream = this.#parts.streams.get(id);
     const areTrailers = stream !== undefined && stream.hasHead;
@@ -143,7 +143,7 @@ export class Incoming implements FrameEvents {
       : areTrailers
       ? endsStream ? countData(stream, 0, true) : "HEADERS came in the middle of the body"
       : takeHead(stream, decoder, headers, endsStream);
-    if (stream.isOver) return; // the handler has given it up
+    if (stream.isOver) return; // the handler has cancelled the request
     if (wrong !== "") return this.#parts.ends.reject(stream, h2.PROTOCOL_ERROR, wrong, false);
     if (stream.hasHead) this.#parts.noise.earn(2);
     else this.#parts.noise.count();
@@ -172,12 +172,12 @@ export class Incoming implements FrameEvents {
     if (end - start !== 4) throw wrongSize(h2.RST_STREAM, end - start);
     this.#requireKnown(id, h2.RST_STREAM);
     const stream = this.#parts.streams.get(id);
-    // One for each of our requests is fair: a server may end a stream so after the response, for the body it did not want.
+    // One for each request is legitimate: after the response, a server may reset the stream to stop an unwanted body.
     this.#parts.noise.count();
     if (stream !== undefined) this.#parts.ends.reset(stream, h2.readNumber(chunk, start) >>> 0);
   }
 
-  /** Nothing that it says is of interest, if it is as it should be. */
+  /** Checks a PRIORITY frame, whose content is not used. */
   #onPriority(id: number, size: number): void {
     if (id === 0) throw h2.protocolFault("the server sent PRIORITY for the connection");
     this.#parts.noise.count();
@@ -227,7 +227,7 @@ export class Incoming implements FrameEvents {
     this.#events.onGoaway(h2.readNumber(chunk, start) & h2.MAX_STREAM, h2.readNumber(chunk, start + 4) >>> 0, debug);
   }
 
-  /** DATA or HEADERS for a stream that is not under way; `isBounded`: the windows bound how many may come. */
+  /** Handles DATA or HEADERS for a stream that is not open; `isBounded`: windows limit how many may arrive. */
   #onClosedStream(id: number, type: number, isBounded: boolean): void {
     this.#requireKnown(id, type);
     if (this.#parts.ends.closed.judge(id, type)) {

@@ -1,37 +1,40 @@
 import * as h2 from "./protocol.ts";
 
 export interface FrameEvents {
-  /** The start of a DATA frame; told before its bytes. @param size Bytes that the frame takes of the windows, padding included. @param isLast Whether the stream ends with it. */
+  /**
+   * The start of a DATA frame, reported before its bytes. @param size Its bytes that count for the windows, padding included. @param isLast Whether the stream ends with
+   * the frame.
+   */
   onDataFrame(stream: number, size: number, isLast: boolean): void;
   /** Bytes of one or several DATA frames: `chunk` from `start` to `end`, without padding; `isLast`: the stream ends with them. */
   onData(stream: number, chunk: Uint8Array, start: number, end: number, isLast: boolean): void;
-  /** Bytes of a DATA frame that are padding; told before its other bytes. */
+  /** The bytes of a DATA frame's padding, reported before its other bytes. */
   onPadding(stream: number, bytes: number): void;
-  /** Any other frame, whole: its payload is `chunk` from `start` to `end`, and good only during the call. */
+  /** Any other frame, complete: its payload is `chunk` from `start` to `end`, valid only during the call. */
   onFrame(type: number, flags: number, stream: number, chunk: Uint8Array, start: number, end: number): void;
 }
 
 /**
- * Finds frames in what the socket brings, in place: no object a frame, and nothing copied but frames that lie across chunks. Of
- * DATA not even these: the parts are passed on as they come.
+ * Finds frames in the socket's chunks, in place: without an object for each, and without a copy unless a frame spans chunks. Parts of DATA are passed on as they arrive,
+ * never copied.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-4}
  */
 export class FrameReader {
   /** Set by the session to leave the rest of a chunk unread. */
   isStopped = false;
-  /** The stream whose field block goes on in the next frame, which has to be CONTINUATION; 0 if none does. */
+  /** The stream whose field block continues in the next frame, which must be CONTINUATION; 0 if there is none. */
   unfinishedBlock = 0;
   readonly #events: FrameEvents;
   readonly #maxFrameSize: number;
-  /** A frame's header across chunks, and how much of it there is. */
+  /** A frame's header that spans chunks, and the number of its bytes so far. */
   readonly #header = new Uint8Array(h2.FRAME_HEADER);
   #headerLength = 0;
   #type = 0;
   #flags = 0;
   #stream = 0;
-  /** The rest of the payload that is under way, in bytes. */
+  /** The remaining bytes of the current payload. */
   #left = 0;
-  /** The payload that is put together; undefined if it is DATA, which is passed on in parts. */
+  /** The buffer for a payload that spans chunks; undefined for DATA, which is passed on in parts. */
   #parts: Uint8Array | undefined = undefined;
   #partsLength = 0;
 
@@ -49,7 +52,7 @@ export class FrameReader {
     while (at < end) this.#header[this.#headerLength++] = chunk[at++];
   }
 
-  /** Goes on with what the last chunk left unfinished. @returns Where the rest of the chunk starts. */
+  /** Continues the frame that the last chunk left unfinished. @returns The start of the rest of the chunk. */
   #resume(chunk: Uint8Array): number {
     let at = 0;
     if (this.#headerLength > 0) {
@@ -62,7 +65,7 @@ export class FrameReader {
     return this.#take(chunk, at);
   }
 
-  /** Reads what the chunk has of a frame, whose payload begins at `at`. @returns The offset of the next frame. */
+  /** Reads the chunk's part of a frame, whose payload begins at `at`. @returns The offset of the next frame. */
   #readFrame(header: Uint8Array, chunk: Uint8Array, headerAt: number, at: number): number {
     const length = h2.readNumber(header, headerAt) >>> 8;
     const type = header[headerAt + 3];
@@ -71,7 +74,7 @@ export class FrameReader {
     if (length > this.#maxFrameSize) this.#refuseSize(type, length);
     if (this.unfinishedBlock !== 0) this.#requireContinuation(type, stream);
     if (type === h2.DATA && (flags & h2.PADDED) === 0) {
-      // Its size is reported now, so that the windows know it before parts of it come.
+      // The size is reported now, so that the windows count it before its parts arrive.
       this.#events.onDataFrame(stream, length, (flags & h2.END_STREAM) !== 0);
     } else if (length <= chunk.length - at) {
       this.#giveFrame(type, flags, stream, chunk, at, at + length);
@@ -87,7 +90,7 @@ export class FrameReader {
     return this.#take(chunk, at);
   }
 
-  /** Takes what the chunk has of the payload that is under way. @returns The offset of the next frame. */
+  /** Takes the chunk's part of the current payload. @returns The offset of the next frame. */
   #take(chunk: Uint8Array, at: number): number {
     const end = Math.min(chunk.length, at + this.#left);
     this.#left -= end - at;
@@ -106,7 +109,7 @@ export class FrameReader {
     return end;
   }
 
-  /** A whole frame, but for those of DATA that are not padded. */
+  /** Reports a complete frame, except DATA without padding. */
   #giveFrame(type: number, flags: number, stream: number, chunk: Uint8Array, start: number, end: number): void {
     if (type !== h2.DATA) return this.#events.onFrame(type, flags, stream, chunk, start, end);
     const length = end - start;

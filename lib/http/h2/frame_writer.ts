@@ -14,7 +14,7 @@ export class FrameWriter extends SlabWriter {
     return this.written + this.waiting;
   }
 
-  /** A field block in HEADERS and, where it is longer than a frame may be, CONTINUATION. */
+  /** Adds a field block as HEADERS and, if it exceeds a frame, CONTINUATION. */
   addHeaders(stream: number, block: Uint8Array, length: number, maxFrameSize: number, endsStream: boolean): void {
     for (let at = 0; at < length; at += maxFrameSize) {
       const end = Math.min(length, at + maxFrameSize);
@@ -24,7 +24,7 @@ export class FrameWriter extends SlabWriter {
     }
   }
 
-  /** A DATA frame with a part of a piece; copied, so that the piece is the caller's again. */
+  /** Adds a DATA frame with a part of a piece, which is copied, so that the caller may reuse its memory. */
   addData(stream: number, piece: Uint8Array, start: number, end: number, endsStream: boolean): void {
     this.#begin(end - start, 0, endsStream ? h2.END_STREAM : 0, stream);
     this.copy(piece, start, end);
@@ -35,13 +35,13 @@ export class FrameWriter extends SlabWriter {
     this.#number(code);
   }
 
-  /** WINDOW_UPDATE; stream 0 is the connection. */
+  /** Adds a WINDOW_UPDATE; stream 0 is the connection. */
   addWindow(stream: number, bytes: number): void {
     this.#begin(4, h2.WINDOW_UPDATE, 0, stream);
     this.#number(bytes);
   }
 
-  /** SETTINGS: identifier, value, and so on. None acknowledges the server's. */
+  /** Adds SETTINGS: identifier, value, and so on. An empty list acknowledges the server's. */
   addSettings(entries: readonly number[]): void {
     this.#begin(entries.length * 3, h2.SETTINGS, entries.length === 0 ? h2.ACK : 0, 0);
     for (let i = 0; i < entries.length; i += 2) {
@@ -62,7 +62,7 @@ export class FrameWriter extends SlabWriter {
     this.copy(chunk, start, start + 8);
   }
 
-  /** GOAWAY. We take no streams of the server, so the last is always 0. */
+  /** Adds GOAWAY. A client accepts no streams of the server, so the last stream is always 0. */
   addGoaway(code: number): void {
     this.#begin(8, h2.GOAWAY, 0, 0);
     this.#number(0);

@@ -8,26 +8,25 @@ type OfClients = "maxConcurrentStreams" | "streamWindow" | "maxHeaderSize" | "pi
 export interface Http2Options extends Pick<ResolvedOptions, OfClients> {
   readonly origin: string;
   readonly idleTimeout: number;
-  /** Requests at a time until the server's SETTINGS come. Default: 1. */
+  /** The maximum of requests before the server's SETTINGS arrive. Default: 1. */
   readonly allowedAtFirst?: number;
-  /** The first stream's id, for tests of what happens at the last. Default: 1. */
+  /** The first stream's id, for tests of the last ids. Default: 1. */
   readonly firstStream?: number;
 }
 
-/** Streams that are remembered; frames of those before are ignored, whichever side ended them. */
+/** The maximum number of remembered streams; frames for older ones are ignored, whichever side ended them. */
 const MAX_CLOSED_STREAMS = 1000;
 
 /**
- * Streams that a reset ended: what a server sends on those that we reset may have been under way, and is ignored. On all others
- * nothing may come once the server has ended them.
+ * Streams ended by a reset. Frames for a stream that we reset may have crossed the reset, and are ignored. On all other streams, no frame may follow the server's end.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-5.1}
  */
 export class ClosedStreams {
-  /** By their ids; true: the server reset it, and was not told since that it is closed. */
+  /** The streams by id; true: the server reset it, and has not got a reset for it since. */
   readonly #reset = new Map<number, boolean>();
   #forgotten = 0;
 
-  /** Remembers a stream that the server reset; or, if not, that we did, or that the server never looked at. */
+  /** Adds a stream that the server reset if `isTheirs`; otherwise one that we reset, or that the server never processed. */
   add(id: number, isTheirs: boolean): void {
     this.#reset.set(id, isTheirs);
     if (this.#reset.size <= MAX_CLOSED_STREAMS) return;
@@ -36,7 +35,7 @@ export class ClosedStreams {
     this.#forgotten = Math.max(this.#forgotten, oldest!);
   }
 
-  /** Whether a frame for a closed stream is reset, else ignored. @throws {ConnectionFault} if the server had ended the stream. */
+  /** Whether a frame for a closed stream is reset; otherwise it is ignored. @throws {ConnectionFault} if the server had ended the stream. */
   judge(id: number, type: number): boolean {
     const isTheirs = this.#reset.get(id);
     if (isTheirs === undefined && id > this.#forgotten) {
@@ -53,12 +52,12 @@ export interface StreamOwner {
   onCancel(stream: Http2Stream, reason: unknown): void;
 }
 
-/** A request on a session, and its response. Plain fields, as the session, the sender and the response's rules share them. */
+/** A request on a session, and its response. Its fields are public, as the session, the sender and the response's rules share them. */
 export class Http2Stream implements Exchange {
   readonly id: number;
   readonly handler: ExchangeHandler;
   readonly owner: StreamOwner;
-  /** Whether it has ended: the handler is not called any more, and what comes for it is dropped. */
+  /** Whether the request has ended: its handler is not called any more, and its frames are dropped. */
   isOver = false;
 
   body: RequestBody | undefined;
@@ -69,30 +68,30 @@ export class Http2Stream implements Exchange {
   isReading = false;
   isQueued = false;
   progressAt = 0;
-  /** The offset behind its body in all bytes that the session ever sent; 0 before, and once the system has taken these. */
+  /** The offset behind its body in all bytes ever sent by the session; 0 before the end, and once the system has taken them. */
   bodyEnd = 0;
-  /** Bytes that the server lets us send; negative if its SETTINGS lowered the window. */
+  /** The bytes that the server permits to send; negative if its SETTINGS lowered the window. */
   sendWindow = 0;
 
   receiveWindow: number;
-  /** Bytes that the reader took, and that no WINDOW_UPDATE has returned yet. */
+  /** The bytes that the reader took, but no WINDOW_UPDATE has returned yet. */
   credit = 0;
 
   hasHead = false;
-  /** Whether the server accepts the request, so that its body is sent on though the response has ended. */
+  /** Whether the server accepts the request, so that its body is sent to the end although the response has ended. */
   isAccepted = false;
-  /** Whether the response has ended, and the body is being sent on. */
+  /** Whether the response has ended while the body is still being sent. */
   isAnswered = false;
-  /** Whether the end of the body was sent behind the response. */
+  /** Whether the end of the body was sent after the response. */
   isLate = false;
-  /** Whether the response can have no body: to HEAD, 204, 304. */
+  /** Whether the response cannot have a body: to HEAD, 204, 304. */
   isBodiless: boolean;
-  /** The rest of the response's body by its Content-Length; -1 if that is unknown. */
+  /** The remaining bytes of the response's body by its Content-Length; -1 if unknown. */
   expected = -1;
-  /** The offset of its HEADERS in all bytes that the session ever sent. */
+  /** The offset of its HEADERS in all bytes ever sent by the session. */
   readonly sentAt: number;
 
-  /** Makes a stream without a body. An object of options a request would cost more than six parameters. */
+  /** Creates a stream without a body. Six parameters cost less than an object of options for each request. */
   constructor(
     id: number,
     owner: StreamOwner,
@@ -123,14 +122,14 @@ export class Http2Stream implements Exchange {
   }
 }
 
-/** Slots at first; always a power of two, and at least twice as many as streams. */
+/** The initial number of slots, always a power of two and at least twice the number of streams. */
 const SLOTS = 64;
 
 /**
- * The streams of a session that are under way, and which there were.
+ * The open streams of a session, and the range of former ones.
  *
- * Not a Map: V8 links its former tables to later ones, so that all streams outlive their time (a fifth of a busy session's CPU
- * time). Ids follow each other, so that a slot is nearly always free.
+ * Not a Map: V8 links its former tables to later ones, so that all streams outlive their time (a fifth of a busy session's CPU time). Ids are consecutive, so a slot is
+ * nearly always free.
  */
 export class StreamTable {
   size = 0;
@@ -170,7 +169,7 @@ export class StreamTable {
     if (slots[free] === undefined) return;
     this.size--;
     slots[free] = undefined;
-    // Those behind it that are not where they belong move up, so that nothing is behind a gap.
+    // Later streams that are not in their own slot move up, so that no gap precedes them.
     for (let at = (free + 1) & mask; slots[at] !== undefined; at = (at + 1) & mask) {
       const home = (slots[at]!.id >>> 1) & mask;
       if (((at - home) & mask) < ((at - free) & mask)) continue;
@@ -180,12 +179,12 @@ export class StreamTable {
     }
   }
 
-  /** Whether the server may speak of this stream: one that we opened, though it may be over. */
+  /** Whether the server may refer to this stream: one that this client opened, even if it has ended. */
   isKnown(id: number): boolean {
     return (id & 1) === 1 && id < this.next;
   }
 
-  /** The slot that a stream is in, or the empty one that it would be in. */
+  /** Returns the slot of a stream, or the empty one that it would get. */
   #find(id: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;

@@ -2,7 +2,7 @@ import { afterPoll } from "../../runtime/mod.ts";
 import { Timer } from "../../timers/mod.ts";
 import type { Http2Options } from "./http2_stream.ts";
 
-/** The pause before a PING behind bodies, in ms, as more may follow; and the least time between two, since servers take many for a flood. */
+/** The pause in ms before a PING after bodies, since more may follow; and the minimum time between two, since servers take many for a flood. */
 const QUIET = 100;
 const BETWEEN_PROOFS = 1000;
 
@@ -11,38 +11,38 @@ export interface LivenessEvents {
   onPingDue(value: number): void;
   onStale(): void;
   onIdle(): void;
-  /** Called when it is time to {@link KeepAlive.prove}, if that is needed still. */
+  /** Called when it is time to call {@link KeepAlive.prove}, if that is still needed. */
   onProofDue(): void;
-  /** The server has shown that it read what was sent before {@link KeepAlive.prove}, or has read nothing for `pingTimeout`. */
+  /** The server has shown that it read all bytes sent before {@link KeepAlive.prove}, or has read none for `pingTimeout`. */
   onProof(hasCome: boolean): void;
 }
 
-/** Keep-alive of a session: PINGs while it is busy and the server is silent, and a timeout while it is idle. One timer is for both, and looks when it is due. */
+/** The keep-alive of a session: PINGs while it is busy and the server is silent, and a timeout while it is idle. One timer serves both. */
 export class KeepAlive {
   readonly #limits: Http2Options;
   readonly #events: LivenessEvents;
   #heardAt: number = performance.now();
   #idleSince: number = this.#heardAt;
-  /** The time of the PING that is not answered, or 0. */
+  /** The time of the PING without an acknowledgement, or 0. */
   #pingAt = 0;
   #pings = 0;
-  /** The PING whose answer is a proof; 0 for none. */
+  /** The number of the PING whose acknowledgement is a proof; 0 for none. */
   #proof = 0;
   #provedAt = -Infinity;
-  // These two keep the process alive.
+  // The two timers that keep the process alive.
   readonly #planned: Timer = new Timer(() => this.#events.onProofDue());
   readonly #patience: Timer = new Timer(() => this.#endProof(false), { afterPoll });
   #hasStopped = false;
   readonly #timer: Timer = new Timer(() => this.#check(), { keepsAlive: false, afterPoll });
 
-  /** Begins to watch: an idle session at first. */
+  /** Starts with an idle session. */
   constructor(limits: Http2Options, events: LivenessEvents) {
     this.#limits = limits;
     this.#events = events;
     this.#watch();
   }
 
-  /** Something came from the server: whatever it was, it lives. */
+  /** Notes a frame from the server, which shows that it is alive. */
   onHeard(): void {
     this.#heardAt = performance.now();
     if (this.#pingAt === 0) return;
@@ -50,12 +50,12 @@ export class KeepAlive {
     this.#watch();
   }
 
-  /** The server has read more of the bodies: the time for the proof begins anew, as it does not for frames that may come without end. */
+  /** The server has read more of the bodies: its time for the proof restarts. Other frames, which may be endless, do not restart it. */
   onRead(): void {
     if (this.#proof !== 0) this.#patience.start(this.#limits.pingTimeout);
   }
 
-  /** The first request of a session that was idle: is the server still there, if it was not heard for so long? */
+  /** Handles the first request of an idle session: after a long silence, a PING checks the server. */
   onBusy(): void {
     const { pingInterval } = this.#limits;
     if (pingInterval > 0 && this.#pingAt === 0 && performance.now() - this.#heardAt >= pingInterval) this.#ping();
@@ -66,7 +66,7 @@ export class KeepAlive {
     this.#planned.setDue(Math.max(performance.now() + QUIET, this.#provedAt + BETWEEN_PROOFS));
   }
 
-  /** Sends a PING behind all that was sent, and keeps the process alive until its answer. */
+  /** Sends a PING after all other bytes, and keeps the process alive until its acknowledgement. */
   prove(): void {
     this.#planned.stop();
     this.#provedAt = performance.now();
@@ -102,7 +102,7 @@ export class KeepAlive {
     this.#events.onPingDue(++this.#pings);
   }
 
-  /** Returns the time at which something is due next, if nothing happens until then. */
+  /** Returns the time at which the next step is due, if no frame arrives before. */
   #due(): number {
     const { pingInterval, pingTimeout, idleTimeout } = this.#limits;
     if (this.#pingAt !== 0) return pingTimeout > 0 ? this.#pingAt + pingTimeout : Infinity;

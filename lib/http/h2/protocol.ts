@@ -15,20 +15,20 @@ export const GOAWAY = 0x7;
 export const WINDOW_UPDATE = 0x8;
 export const CONTINUATION = 0x9;
 
-/** Flags; what they mean depends on the frame's type. */
+/** Flags; their meaning depends on the frame's type. */
 export const END_STREAM = 0x1;
 export const ACK = 0x1;
 export const END_HEADERS = 0x4;
 export const PADDED = 0x8;
 export const HAS_PRIORITY = 0x20;
 
-/** The most that a window may be. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-6.9.1} */
+/** The maximum window. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-6.9.1} */
 export const MAX_WINDOW: number = 2 ** 31 - 1;
 /** The window before any SETTINGS. */
 export const DEFAULT_WINDOW = 65_535;
-/** The largest frame before any SETTINGS, and the smallest limit allowed. */
+/** The maximum frame before any SETTINGS, and the minimum of that setting. */
 export const DEFAULT_FRAME_SIZE = 16_384;
-/** The highest stream there can be, and the bits of a stream's number in a frame. */
+/** The maximum stream id, and the mask of an id's bits in a frame. */
 export const MAX_STREAM: number = 2 ** 31 - 1;
 
 const FRAME_NAMES = "DATA HEADERS PRIORITY RST_STREAM SETTINGS PUSH_PROMISE PING GOAWAY WINDOW_UPDATE CONTINUATION"
@@ -75,12 +75,12 @@ class Http2ErrorCause extends Error {
   }
 }
 
-/** Whether a server wants HTTP/1.1 in the place of HTTP/2, as the cause of an error has it. */
+/** Whether a server requires HTTP/1.1 instead of HTTP/2, according to the cause of an error. */
 export function wantsHttp1({ cause }: Error): boolean {
   return cause instanceof Http2ErrorCause && cause.code === ERROR_NAMES[HTTP_1_1_REQUIRED];
 }
 
-/** The connection cannot go on: what the server sent makes no sense, or is too much. Caught by the session, which says GOAWAY. */
+/** A fault after which the connection cannot continue: the server violated the protocol or a limit. The session catches it and sends GOAWAY. */
 export class ConnectionFault extends Http2ErrorCause {
   readonly number: number;
 
@@ -98,7 +98,7 @@ function failure(code: HttpErrorCode, number: number, message: string, origin: s
   return new HttpError(code, message, { origin, cause: new Http2ErrorCause(number, message) });
 }
 
-/** The server gave a request up (RST_STREAM), or refused it without acting on it. */
+/** Returns the error of a request that the server reset (RST_STREAM), or refused without acting on it. */
 export function resetError(origin: string, code: number, isUntouched: boolean): HttpError {
   const message = isUntouched
     ? `the server refused the request without acting on it (${errorName(code)})`
@@ -106,19 +106,19 @@ export function resetError(origin: string, code: number, isUntouched: boolean): 
   return failure(isUntouched ? "REFUSED" : "RESET", code, message, origin);
 }
 
-/** The server said in GOAWAY, with some debug data, that it has not looked at a request, and will not. */
+/** Returns the error of a request that the server, by GOAWAY with debug data, will not process. */
 export function goawayError(origin: string, code: number, debug: string): HttpError {
   const said = debug === "" ? errorName(code) : `${errorName(code)}, ${JSON.stringify(debug)}`;
   return failure("REFUSED", code, `the server closes the connection (${said}), and did not act on the request`, origin);
 }
 
-/** A response breaks the rules, or our limits. */
+/** Returns the error of a response that violates the protocol or a limit. */
 export function responseError(origin: string, code: number, message: string, isTooLarge: boolean): HttpError {
   const kind = isTooLarge ? "LIMIT_EXCEEDED" : "PROTOCOL_ERROR";
   return failure(kind, code, `the server's response cannot be used: ${message}`, origin);
 }
 
-/** The whole connection breaks the rules, or our limits. */
+/** Returns the error of a connection that violates the protocol or a limit. */
 export function faultError(origin: string, fault: ConnectionFault): HttpError {
   const code = fault.number === ENHANCE_YOUR_CALM ? "LIMIT_EXCEEDED" : "PROTOCOL_ERROR";
   return new HttpError(code, fault.message, { origin, cause: fault });

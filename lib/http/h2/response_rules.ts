@@ -4,12 +4,12 @@ import type { HpackDecoder } from "./hpack/decoder.ts";
 import type { Http2Stream } from "./http2_stream.ts";
 import { ConnectionFault, ENHANCE_YOUR_CALM } from "./protocol.ts";
 
-/** More frames than this, and one for so many bytes of the limit, are no field block, but an attack. */
+/** The maximum frames of a field block, in addition to one for a number of bytes of the limit: more are an attack. */
 const MAX_FRAMES = 64;
 const BYTES_OF_FRAME = 8192;
 const NOTHING = new Uint8Array(0);
 
-/** A field block that comes in several frames: HEADERS, then CONTINUATION. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-4.3} */
+/** A field block in several frames: HEADERS, then CONTINUATION. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-4.3} */
 export class FieldBlock {
   endsStream = false;
   bytes: Uint8Array = NOTHING;
@@ -18,7 +18,7 @@ export class FieldBlock {
   readonly #frameLimit: number;
   #frames = 0;
 
-  /** Makes an empty one, for one block after the other. Its limit is of compressed bytes. */
+  /** Creates an empty block, to be reused for one block after the other. The limit is in compressed bytes. */
   constructor(limit: number) {
     this.#limit = limit;
     this.#frameLimit = MAX_FRAMES + Math.ceil(limit / BYTES_OF_FRAME);
@@ -30,7 +30,7 @@ export class FieldBlock {
     this.#frames = 0;
   }
 
-  /** Adds what a frame has of it. @throws {ConnectionFault} if there is too much: later blocks build on it. */
+  /** Adds a frame's part. @throws {ConnectionFault} if the block exceeds the limit: later blocks depend on it. */
   add(chunk: Uint8Array, start: number, end: number): void {
     const length = this.length + end - start;
     if (length > this.#limit || ++this.#frames > this.#frameLimit) {
@@ -46,7 +46,7 @@ export class FieldBlock {
     this.length = length;
   }
 
-  /** The block is done with: its memory is given back. */
+  /** Releases the memory of the finished block. */
   clear(): void {
     this.bytes = NOTHING;
     this.length = 0;
@@ -55,7 +55,7 @@ export class FieldBlock {
 
 const INVALID = -2;
 
-/** Takes the head of a response, just decoded, and tells the handler. Returns what is wrong with it, or an empty text. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-8.1} */
+/** Passes the decoded head of a response to the handler. Returns the fault, or an empty text. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-8.1} */
 export function takeHead(stream: Http2Stream, decoder: HpackDecoder, headers: HeaderList, endsStream: boolean): string {
   const { status } = decoder;
   if (status < 200) {
@@ -89,7 +89,7 @@ export function countData(stream: Http2Stream, bytes: number, endsStream: boolea
   return endsStream && stream.expected > 0 ? missing(stream) : "";
 }
 
-/** Bytes that Content-Length announces; -1 if it is not there, INVALID if it is no number or two. */
+/** Returns the bytes that Content-Length announces; -1 without it, INVALID if it is not a number or not unique. */
 function contentLengthOf(headers: HeaderList): number {
   let found = -1;
   for (let i = 0; i < headers.length; i += 2) {
@@ -106,21 +106,21 @@ function missing(stream: Http2Stream): string {
   return `the response ended ${stream.expected} bytes before its Content-Length`;
 }
 
-/** The number of frames that lead to nothing which may come in a second beyond those that do. */
+/** The number of frames without progress that are allowed in a second, in addition to earned ones. */
 const MAX_IDLE_FRAMES_PER_SECOND = 1000;
-/** The most credit that is saved up: a server may answer late, and all at once. */
+/** The maximum saved credit: a server may send its frames late, and all at once. */
 const MAX_CREDIT = 20_000;
-/** The maximum number of answers that wait for a transport that takes nothing. */
+/** The maximum number of pending acknowledgements while the transport is full. */
 const MAX_PENDING_ACKS = 1000;
 
-/** Bounds the work that a server can cause without any progress, as by PINGs, empty DATA and resets. What moves requests on earns the session more of it. */
+/** Limits the work that a server can cause without progress, such as by PINGs, empty DATA and resets. Progress of requests earns credit for more. */
 export class FloodGuard {
   #noise = 0;
   #answers = 0;
   #unreturned = 0;
   #since: number = performance.now();
 
-  /** Counts a frame that leads to nothing. @throws {ConnectionFault} if there were too many. */
+  /** Counts a frame without progress. @throws {ConnectionFault} if there were too many. */
   count(): void {
     if (++this.#noise <= MAX_IDLE_FRAMES_PER_SECOND) return;
     // The clock is read only here.
@@ -136,13 +136,13 @@ export class FloodGuard {
     this.#noise = Math.max(this.#noise - frames, -MAX_CREDIT);
   }
 
-  /** Counts DATA that was sent, which the server gives back twice: for its stream, and for the connection. */
+  /** Counts sent DATA, for which the server grants room twice: for its stream, and for the connection. */
   onSent(bytes: number): void {
     this.earn(4);
     this.#unreturned += 2 * bytes;
   }
 
-  /** Counts a WINDOW_UPDATE, unless it has 128 bytes or more (Go's servers: 4096). @returns Whether it gives back what was sent. */
+  /** Counts a WINDOW_UPDATE, unless it has 128 bytes or more (Go's servers: 4096). @returns Whether it returns the room of sent bytes. */
   countUpdate(bytes: number): boolean {
     const isReturn = bytes <= this.#unreturned;
     if (isReturn) this.#unreturned -= bytes;
@@ -150,7 +150,7 @@ export class FloodGuard {
     return isReturn;
   }
 
-  /** Counts an answer that the server makes us give. @throws {ConnectionFault} if too many wait, as the server does not read. */
+  /** Counts an acknowledgement that the server demands. @throws {ConnectionFault} if too many are pending because it does not read. */
   countAnswer(isFull: boolean): void {
     this.count();
     this.#answers = isFull ? this.#answers + 1 : 0;

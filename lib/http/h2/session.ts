@@ -29,7 +29,7 @@ import { OUR_FRAME_SIZE, ourSettings, PeerSettings } from "./settings.ts";
 /** The first bytes of every HTTP/2 connection, from the client. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-3.4} */
 const PREFACE = new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 const RESOLVED = Promise.resolve();
-/** The time that a server has to close its side after the client closed its own, in ms. */
+/** The time in ms that a server has to close its side after the client's close. */
 const CLOSE_TIMEOUT = 1000;
 const UNREAD = ": it may not have read the last of what was sent";
 
@@ -52,19 +52,19 @@ export class Session
   readonly #turn = (): void => this.#endTurn();
   #limit: number;
   readonly #ends: StreamEnds;
-  /** Whether it takes no more requests, and whether its owner knows that. */
+  /** Whether the session takes no more requests, and whether its owner knows that. */
   #isEndNear = false;
   #isEndTold = false;
-  /** Whether it is over but for the socket: what comes is not read. */
+  /** Whether the session has ended except for the socket: received bytes are ignored. */
   #isEndHere = false;
-  /** The reason of its end; undefined if that is not a fault. */
+  /** The error of its end; undefined if it ended normally. */
   #error: HttpError | undefined = undefined;
   readonly #lingering: Timer = new Timer(() => this.#transport.destroy());
-  /** Whether the server's limit has changed, and the owner was not told. */
+  /** Whether the server's limit has changed and the owner does not know that. */
   #hasNewLimit = false;
   #isScheduled = false;
   #isIdle = false;
-  /** The state of the proof that the server has read all bodies, by its answer to a PING behind them: what it has not read, a closed socket loses. */
+  /** The state of the proof that the server has read all bodies, which is its acknowledgement of a later PING: closing a socket loses unread bytes. */
   #proof: "none" | "due" | "planned" | "asked" | "overdue" = "none";
 
   constructor(transport: Transport, options: Http2Options, owner: ConnectionOwner) {
@@ -124,7 +124,7 @@ export class Session
       if (this.#proof !== "planned") this.#proof = "due";
     } else if (body !== undefined) this.#sender.end(stream);
     this.#noise.earn(2);
-    // The first may be started before the session has come to rest.
+    // The first request may start before the session has become idle.
     if (this.#isIdle || streams.size === 1) this.#leaveIdle();
     if (streams.isExhausted) this.#isEndNear = true;
     this.#schedule();
@@ -155,7 +155,7 @@ export class Session
       }
       this.#leave(error.number, faultError(this.#options.origin, error));
     }
-    // Most chunks of a large body bring nothing to be done.
+    // Most chunks of a large body require no step.
     if (this.#ends.hasFreed || this.#isEndNear || this.#proof === "due" || this.#output.waiting > 0) this.#schedule();
   }
 
@@ -170,7 +170,7 @@ export class Session
     if (!this.#isEndHere && this.#output.waiting === 0 && this.#ends.isAllAnswered) {
       this.#isEndNear = true;
       this.#lingering.start(CLOSE_TIMEOUT);
-      return this.#transport.end(); // which tells whether the system takes the rest of what was written
+      return this.#transport.end(); // the end shows whether the system takes the rest of the written bytes
     }
     this.#lose(undefined);
     this.#transport.destroy();
@@ -202,7 +202,7 @@ export class Session
     this.#encoder.setMaxTableSize(peer.headerTableSize);
     this.#sender.onInitialWindow(this.#streams.all());
     const limit = Math.min(this.#options.maxConcurrentStreams, peer.maxConcurrentStreams);
-    // Told also if there is less room, or none: who waits may have to go elsewhere.
+    // Reported also if there is less room, or none: a waiting request may need another connection.
     if (limit !== this.#limit || isFirst) this.#hasNewLimit = true;
     this.#limit = limit;
   }
@@ -243,8 +243,8 @@ export class Session
   }
 
   onProof(hasCome: boolean): void {
-    if (this.#proof === "asked") this.#proof = hasCome ? "none" : "overdue"; // else another body was sent meanwhile
-    this.#ends.endLate(this.#ends.asked, hasCome ? undefined : this.#stale(UNREAD)); // now, as they are kept until then
+    if (this.#proof === "asked") this.#proof = hasCome ? "none" : "overdue"; // otherwise another body was sent meanwhile
+    this.#ends.endLate(this.#ends.asked, hasCome ? undefined : this.#stale(UNREAD)); // now, since they are kept until the acknowledgement
     this.#schedule();
   }
 
@@ -256,7 +256,7 @@ export class Session
     this.#liveness.prove();
   };
 
-  /** Whether a PING is needed: behind all bodies, or behind late ones while others are under way, as they are kept until its answer. */
+  /** Whether a PING is needed: after all bodies, or after late ones while requests are open, since they are kept until its acknowledgement. */
   get #needsProof(): boolean {
     const { asked, late, isAllSent } = this.#ends;
     return asked === 0 ? late.length > 0 || isAllSent : this.#isEndNear && isAllSent;
@@ -270,7 +270,7 @@ export class Session
     RESOLVED.then(this.#turn); // not queueMicrotask(), which makes an AsyncResource on Node
   }
 
-  /** Tells the owner what is new, and sends what has come together. */
+  /** Reports news to the owner, and sends the gathered frames. */
   #endTurn(): void {
     this.#tellNear();
     const isNews = this.#hasNewLimit || (this.#ends.hasFreed && this.free > 0);
@@ -311,7 +311,7 @@ export class Session
 
   // The end of the session.
 
-  /** Tells the owner that no more requests are taken, if that is so and it does not know. */
+  /** Reports that no more requests are taken, if the owner does not know yet. */
   #tellNear(): void {
     if (!this.#isEndNear || this.#isEndTold) return;
     this.#isEndTold = true;
@@ -320,17 +320,17 @@ export class Session
 
   #leave(code: number, error: HttpError | undefined): void {
     this.#giveUp(error);
-    if (error !== undefined) this.#output.discard(); // requests that were not sent may be sent elsewhere now
+    if (error !== undefined) this.#output.discard(); // unsent requests may be sent on another connection
     this.#output.addGoaway(code);
     this.#output.flush();
-    // The server closes its side first: its socket should not see a reset instead of our last frames.
+    // The server closes its side first: otherwise its socket could see a reset instead of the last frames.
     this.#transport.end();
     this.#transport.keepProcess(true);
     this.#lingering.start(CLOSE_TIMEOUT);
     if (this.#proof === "overdue") this.#error ??= this.#stale(UNREAD);
   }
 
-  /** The server, or the way to it, is gone: not a fault if nothing was under way, and nothing that it may not have read. */
+  /** Handles the loss of the connection: no error if no request was open, and no sent body can be unread. */
   #lose(cause: Error | undefined): void {
     const isUnread = this.#ends.late.length + this.#streams.size > 0 || this.#proof === "asked" ||
       this.#proof === "overdue";
@@ -343,7 +343,7 @@ export class Session
     return new HttpError("CONNECTION_STALE", `the server answered no PING within ${pingTimeout} ms${and}`, { origin });
   }
 
-  /** Ends it all but for the socket; what is under way fails with the error. Does nothing if it has ended. */
+  /** Ends the session except for its socket; open requests fail with the error. Does nothing if it has ended. */
   #giveUp(error: HttpError | undefined): void {
     if (this.#isEndHere) return;
     this.#isEndHere = true;

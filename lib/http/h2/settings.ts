@@ -8,7 +8,7 @@ const INITIAL_WINDOW_SIZE = 0x4;
 const MAX_FRAME_SIZE = 0x5;
 const MAX_HEADER_LIST_SIZE = 0x6;
 
-/** The largest frame that we take, in bytes: half as many frames in a large body. */
+/** The maximum frame to receive, in bytes: it halves the frames of a large body. */
 export const OUR_FRAME_SIZE = 32_768;
 
 /** Returns our SETTINGS: identifier, value, and so on. */
@@ -28,7 +28,7 @@ export class PeerSettings {
   initialWindowSize: number = h2.DEFAULT_WINDOW;
   maxFrameSize: number = h2.DEFAULT_FRAME_SIZE;
 
-  /** Takes a SETTINGS frame's payload. @throws {ConnectionFault} if a value is out of range. */
+  /** Reads a SETTINGS frame's payload. @throws {ConnectionFault} if a value is out of range. */
   read(chunk: Uint8Array, start: number, end: number): void {
     if ((end - start) % 6 !== 0) {
       const message = `the server sent SETTINGS of ${end - start} bytes, no multiple of 6`;

@@ -6,13 +6,13 @@ import type { FrameWriter } from "./frame_writer.ts";
 import { ClosedStreams, type Http2Stream, type StreamTable } from "./http2_stream.ts";
 import * as h2 from "./protocol.ts";
 
-/** The ways in which a request ends: each frees its slot at once, and tells whom it concerns. */
+/** The ways in which a request ends. Each frees its slot at once, and notifies its handler. */
 export class StreamEnds {
-  /** Whether a request ended; for the session, which sets it back. */
+  /** Whether a request has ended since the session reset this. */
   hasFreed = false;
-  /** Streams whose bodies were sent behind their responses, and whose server has not shown that it read them. */
+  /** The streams whose bodies were sent after their responses, and which the server has not shown to have read. */
   readonly late: Http2Stream[] = [];
-  /** The number of these, the first, that a PING asks about. */
+  /** The number of these streams, from the first on, that the pending PING covers. */
   asked = 0;
   readonly closed: ClosedStreams = new ClosedStreams();
   readonly #streams: StreamTable;
@@ -33,7 +33,7 @@ export class StreamEnds {
     else if (stream.bodyEnd === 0 || stream.bodyEnd > this.#output.written) stream.isLate = true;
     else afterPoll(() => stream.isLate = true); // Node calls back for a TLS write up to one turn after it
     if (stream.isOver && stream.body !== undefined) {
-      // The server does not want the rest of the body, and must not take what it has for all of it (RFC 9113 section 8.1).
+      // The server does not want the rest of the body, and must not take the part for the whole (RFC 9113 section 8.1).
       this.#reset(stream, h2.CANCEL);
       const message = "the response ended before the request's body did";
       stream.body.cancel(new HttpError("RESET", message, { origin: this.#origin }));
@@ -41,18 +41,18 @@ export class StreamEnds {
     stream.handler.onEnd(trailers, stream.isAnswered);
   }
 
-  /** Whether there are requests, all answered, and their bodies written. */
+  /** Whether there are requests, all have responses, and their bodies are written. */
   get isAllAnswered(): boolean {
     return this.#streams.size > 0 &&
       this.#streams.every(({ isAnswered, body, bodyEnd }) => isAnswered && !body && bodyEnd > 0);
   }
 
-  /** Whether the system has the bodies of all requests, and these are being answered. */
+  /** Whether the system has the bodies of all requests, whose responses are pending. */
   get isAllSent(): boolean {
     return this.#streams.every(({ hasHead, isSending }) => hasHead && !isSending);
   }
 
-  /** Tells of bodies that the system has taken, and completes their requests if these are answered. */
+  /** Reports bodies that the system has taken, and completes their requests if these have responses. */
   completeTaken(): void {
     const { untaken } = this.#sender;
     while (untaken.length > 0 && untaken[0].bodyEnd <= this.#output.taken) {
@@ -68,7 +68,7 @@ export class StreamEnds {
     }
   }
 
-  /** Cancels the request for the caller; its handler is not called. */
+  /** Cancels a request for the caller, without calling its handler. */
   giveUp(stream: Http2Stream, reason: unknown): void {
     this.#remove(stream);
     if (stream.body !== undefined || !stream.isAnswered) this.#reset(stream, h2.CANCEL);
@@ -83,7 +83,7 @@ export class StreamEnds {
 
   reset(stream: Http2Stream, code: number): void {
     this.closed.add(stream.id, true);
-    if (stream.isAnswered && code === h2.NO_ERROR) { // it needs no more of the body
+    if (stream.isAnswered && code === h2.NO_ERROR) { // the server needs no more of the body
       this.#remove(stream);
       stream.body?.cancel(h2.resetError(this.#origin, code, false));
       return stream.handler.onSent(false);
@@ -97,7 +97,7 @@ export class StreamEnds {
     this.fail(stream, error, false);
   }
 
-  /** The server said in GOAWAY that it does not look at streams above `last`. */
+  /** Refuses the streams above `last`, which the server does not process, as it said in GOAWAY. */
   refuseAbove(last: number, code: number, debug: string): void {
     for (const stream of this.#streams.all()) {
       if (stream.id <= last) continue;
@@ -106,19 +106,19 @@ export class StreamEnds {
     }
   }
 
-  /** The connection has ended: of what it never got, the server knows nothing. */
+  /** Fails all streams after the connection's end: the server does not know of unsent requests. */
   failAll(error: HttpError): void {
     const { written } = this.#output;
     for (const stream of this.#streams.all()) this.fail(stream, error, stream.sentAt >= written);
   }
 
-  /** The server has shown that it read the first late bodies; or, with an error, will not. */
+  /** Ends the first late bodies: the server has read them; or, with an error, will not. */
   endLate(count: number, error?: HttpError): void {
     this.asked = 0;
     for (const { handler } of this.late.splice(0, count)) if (error !== undefined) handler.onUnread?.(error);
   }
 
-  /** Tells that the response will not come. Does nothing if the request is over. */
+  /** Fails a request whose response will not arrive. Does nothing if the request has ended. */
   fail(stream: Http2Stream, error: HttpError, isUntouched: boolean): void {
     if (stream.isOver) return;
     this.#remove(stream);

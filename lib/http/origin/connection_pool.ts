@@ -5,19 +5,19 @@ import type { HttpError } from "../http_error.ts";
 import type { HttpOriginStats } from "../http_events.ts";
 
 export interface WaitingRequest {
-  /** In which functions of the user's are called for a connection that is made for it. */
+  /** The context for user functions that a connection for this request calls. */
   readonly context: CallContext | undefined;
-  /** Neighbours in the list; only {@link RequestQueue} sets them. */
+  /** The neighbours in the list; only {@link RequestQueue} sets them. */
   previousWaiting: WaitingRequest | undefined;
   nextWaiting: WaitingRequest | undefined;
   waitingAt: WaitingRoom | undefined;
-  /** Whether it may share an HTTP/1.1 connection with others: it may be sent again, is of GET, HEAD or OPTIONS, and has no body. */
+  /** Whether the request may share an HTTP/1.1 connection: it may be sent again, is a GET, HEAD or OPTIONS, and has no body. */
   readonly pipelinable: boolean;
-  /** The number of the last connection that it does not want; 0 if it takes any. */
+  /** The number of the last connection that the request must not use; 0 if it takes any. */
   newerThan: number;
-  /** There is room on a connection: the request is to start at once. */
+  /** A connection has room: starts the request at once. */
   startOn(pooled: PooledConnection): void;
-  /** There is no connection for it, and there will be none. */
+  /** There is no connection for the request, and there will be none. */
   fail(error: unknown): void;
 }
 
@@ -25,7 +25,7 @@ export interface WaitingRoom {
   withdraw(request: WaitingRequest): void;
 }
 
-/** Requests in their order, which keep the process alive. Any can leave at once, as those do that are aborted. */
+/** Requests in their order, which keep the process alive. Any of them can leave at once, such as when it is aborted. */
 export class RequestQueue {
   length = 0;
   first: WaitingRequest | undefined = undefined;
@@ -69,7 +69,7 @@ export class RequestQueue {
 }
 
 export interface ConnectionPool {
-  /** The server wants HTTP/1.1 (HTTP_1_1_REQUIRED). */
+  /** Handles HTTP_1_1_REQUIRED: the server requires HTTP/1.1. */
   requireHttp1(): void;
   onReady(pooled: PooledConnection): void;
   onClosing(pooled: PooledConnection): void;
@@ -78,17 +78,17 @@ export interface ConnectionPool {
 
 export class PooledConnection implements ConnectionOwner {
   static opened = 0;
-  /** Its number, which is higher than those of all that were opened before. */
+  /** The connection's number, higher than those of all earlier ones. */
   readonly number: number = ++PooledConnection.opened;
   readonly pool: ConnectionPool;
   readonly transport: Transport;
-  /** Set as soon as it is there, before it tells anything. */
+  /** The connection; set as soon as it exists, before its first event. */
   connection!: Connection;
-  /** After its end the connection takes no more requests. */
+  /** The deadline after which the connection takes no more requests. */
   age: Deadline | undefined = undefined;
   ready = false;
   #awaited = 0;
-  /** Whether it has answered before, so that its server may have closed it meanwhile. */
+  /** Whether the connection has carried a response before, so that its server may have closed it meanwhile. */
   kept = false;
 
   constructor(pool: ConnectionPool, transport: Transport) {
@@ -101,7 +101,7 @@ export class PooledConnection implements ConnectionOwner {
     return free > 0 && this.number > newerThan && (pipelinable || active === 0 || protocol === "h2");
   }
 
-  /** A request waits for its response, or for more of it: only then does the connection keep the process alive. */
+  /** Keeps the process alive only while a request waits for its response, or for more of it. */
   keepProcess(): void {
     if (this.#awaited++ === 0) this.transport.keepProcess(true);
   }
@@ -124,16 +124,16 @@ export class PooledConnection implements ConnectionOwner {
   }
 }
 
-/** The resting connections from which none is opened for a request that may be repeated: the first is soon free. */
+/** The maximum number of resting connections beside which none is opened for a request that may be repeated: one is soon free. */
 const MAX_RESTING = 8;
 
 export class ConnectionSet {
   readonly #all = new Set<PooledConnection>();
-  /** The connections with room, the most recently used last: it is used next, so that unneeded ones grow old and are closed. */
+  /** The connections with room, most recently used last. The last one is used next, so that unneeded ones age and are closed. */
   readonly #ready: PooledConnection[] = [];
-  /** The number of connections that take requests: all but those that are closing. */
+  /** The number of connections that take requests, without closing ones. */
   open = 0;
-  /** The time at which the first will have rested, if the last {@link find} found only such; 0 if there was none. */
+  /** The time at which the first connection will have rested, if the last {@link find} found only resting ones; otherwise 0. */
   restsUntil = 0;
 
   get size(): number {
@@ -162,7 +162,10 @@ export class ConnectionSet {
     this.#all.delete(pooled);
   }
 
-  /** Returns a connection with room for a request, or undefined. One that rests is for a request that may be repeated, if no other may be opened or many rest. */
+  /**
+   * Returns a connection with room for a request, or undefined. A resting one is returned only for a request that may be repeated, if no other may be opened or many
+   * rest.
+   */
   find(request: WaitingRequest, mayOpen: boolean = true): PooledConnection | undefined {
     const ready = this.#ready;
     let resting: PooledConnection | undefined;
@@ -173,7 +176,7 @@ export class ConnectionSet {
       const pooled = ready[i];
       const { connection } = pooled;
       if (connection.free === 0) {
-        // What is full comes back by onReady.
+        // A full connection returns through onReady.
         pooled.ready = false;
         ready.splice(i, 1);
         continue;
@@ -189,7 +192,7 @@ export class ConnectionSet {
     return undefined;
   }
 
-  /** Whether a session does not know yet how many streams it may have. */
+  /** Whether a session does not know yet how many streams the server allows. */
   get awaitsSettings(): boolean {
     return [...this.#all].some(({ connection: { closing, protocol, peerMaxConcurrentStreams } }) =>
       !closing && protocol === "h2" && peerMaxConcurrentStreams === undefined

@@ -10,13 +10,13 @@ export interface Target {
   readonly secure: boolean;
   readonly host: string;
   readonly port: number;
-  /** Which its connections go by, and its requests. */
+  /** The proxy of its connections and requests. */
   readonly proxy: ProxyServer | undefined;
-  /** Whether its requests are those that a redirect led to, of a client that asks `allowAddress`. */
+  /** Whether redirects led to its requests, in a client with `allowAddress`. */
   readonly redirect: boolean;
 }
 
-// Modules that only open connections need: they load while the first is opened, `h2` while the first is that may speak it.
+// Modules that only open connections need: they load while the first one opens; `h2` while the first one opens that may speak it.
 export let responses: typeof import("../response/decoded_body.ts");
 let h1: typeof import("../h1/connection.ts") | undefined;
 let h2: typeof import("../h2/session.ts") | undefined;
@@ -27,7 +27,7 @@ export async function load(mayBeHttp2: boolean, origin?: string): Promise<void> 
   if (mayBeHttp2) h2 = await loaded(import("../h2/session.ts"), origin);
 }
 
-/** Returns modules that load late. @throws {HttpError} if they cannot be read, as without a free file descriptor. */
+/** Returns modules that load late. @throws {HttpError} if they cannot be read, such as without a free file descriptor. */
 export async function loaded<T>(modules: Promise<T>, origin?: string): Promise<T> {
   try {
     return await modules;
@@ -64,12 +64,12 @@ export function connectTo(
   });
 }
 
-/** Whether an HTTP proxy is sent the requests themselves; HTTP/2 without TLS would become HTTP/1.1 there. */
+/** Whether an HTTP proxy gets the requests themselves; HTTP/2 without TLS would become HTTP/1.1 there. */
 function forwards({ secure, proxy }: Target, { h2c }: ResolvedOptions): boolean {
   return proxy?.protocol === "http" && !secure && !h2c;
 }
 
-/** Speaks over a transport, in its first turn; `allowedAtFirst` streams of h2 before the server's SETTINGS are known. */
+/** Starts a protocol on a transport, in its first turn; h2 allows `allowedAtFirst` streams before the server's SETTINGS. */
 export function speakOver(
   transport: Transport,
   target: Target,

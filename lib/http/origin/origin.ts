@@ -16,30 +16,31 @@ import { connectTo, speakOver, type Target } from "./open_connection.ts";
 
 export interface OriginHost {
   readonly options: ResolvedOptions;
-  /** The context of what belongs to no call. */
+  /** The context for steps that belong to no call. */
   readonly context: CallContext | undefined;
   emit(event: HttpClientEvent, context: CallContext | undefined): void;
-  /** A connection, or an attempt at one, is gone. */
+  /** A connection, or an attempt at one, has ended. */
   onIdle(origin: Origin): void;
   deadlinesOf(ms: number): DeadlineList;
 }
 
-/** Returns the key of an origin: its place, the way to it and the arguments of `allowAddress` for its connections. */
+/** Returns the key of an origin: its address, its proxy and the arguments of `allowAddress` for its connections. */
 export function originKey({ origin, proxy, redirect }: Pick<Target, "origin" | "proxy" | "redirect">): string {
   return `${origin}${proxy === undefined ? "" : ` ${proxy.key}`}${redirect ? " redirect" : ""}`;
 }
 
-/** The time limit of opening a connection while others are busy if connections have no timeout, in ms. */
+/** The time limit in ms of retrying to connect while other connections are busy, if connections have no timeout. */
 const MAX_CONNECT_RETRY_TIME = 10_000;
-/** The first pause between these attempts, in ms; all that have passed so far make the next. */
+/** The first pause in ms between these attempts; each further one is as long as all earlier ones together. */
 const FIRST_PAUSE = 50;
 const MAX_RETRY_DELAY = 2000;
 
 /**
  * The connections to one origin, and the requests that wait for them.
- * The first connection to an unknown origin is made alone: while TLS asks for the protocol (ALPN), a burst waits. If the answer is
- * h2, all of it goes on that session, as far as the server's SETTINGS allow; what is left goes on more sessions, up to
- * `connections`. If it is HTTP/1.1, as many connections are opened at once as requests wait. The protocol is remembered.
+ *
+ * The first connection to an unknown origin opens alone: a burst of requests waits until TLS has negotiated the protocol (ALPN). With h2, the burst uses that session, as
+ * far as the server's SETTINGS allow; the rest uses further sessions, up to `connections`. With HTTP/1.1, as many connections open at once as requests wait. The protocol
+ * is remembered.
  */
 export class Origin implements ConnectionPool {
   readonly target: Target;
@@ -48,12 +49,12 @@ export class Origin implements ConnectionPool {
   readonly #connections = new ConnectionSet();
   readonly #attempts = new Set<AbortController>();
   #protocol: "h2" | "http/1.1" | undefined;
-  /** Streams that the last session's server allowed; undefined before one said so. */
+  /** The number of streams that the last session's server allowed; undefined before any SETTINGS. */
   #streamsAllowed: number | undefined = undefined;
   #http1Only = false;
-  /** The pause before the next attempt after one that failed while other connections were open, which may serve those that wait. */
+  /** The pause before the next attempt after a failed one, while other open connections may serve the waiting requests. */
   readonly #pause: Timer = new Timer(() => this.#grow());
-  /** Due when a connection has rested for which a request waits. */
+  /** The timer that ends when a connection has rested for which a request waits. */
   readonly #rest: Timer = new Timer(() => this.#startWaiting());
   /** The time of the first failure; 0 if none has failed since a request was served. */
   #missedSince = 0;
@@ -65,7 +66,7 @@ export class Origin implements ConnectionPool {
     else if (!host.options.http2) this.#protocol = "http/1.1";
   }
 
-  /** The key that identifies it: an origin reached by several proxies counts as several, each with its own connections. */
+  /** The identifying key: an origin with several proxies counts as several, each with its own connections. */
   get key(): string {
     return originKey(this.target);
   }
@@ -83,13 +84,13 @@ export class Origin implements ConnectionPool {
     this.#startWaiting();
   }
 
-  /** Schedules a request that was scheduled before: it need not queue up again. */
+  /** Schedules a request again: it keeps its place in the queue. */
   scheduleAgain(request: WaitingRequest): void {
     this.#waiting.unshift(request);
     this.#startWaiting();
   }
 
-  /** Removes a request from the queue. Attempts at connections for which no request waits any more are cancelled. */
+  /** Removes a request from the queue, and cancels connection attempts for which no request waits. */
   withdraw(request: WaitingRequest): void {
     this.#waiting.remove(request);
     if (this.#waiting.length > 0) return;
@@ -97,7 +98,7 @@ export class Origin implements ConnectionPool {
     for (const attempt of this.#attempts) attempt.abort();
   }
 
-  /** The server wants HTTP/1.1 (RFC 9113 section 7, HTTP_1_1_REQUIRED): from now on nothing else is spoken with it. */
+  /** Handles HTTP_1_1_REQUIRED (RFC 9113 section 7): from now on only HTTP/1.1 is used with the server. */
   requireHttp1(): void {
     if (this.#http1Only) return;
     this.#http1Only = true;
@@ -166,7 +167,7 @@ export class Origin implements ConnectionPool {
   }
 
   #find(request: WaitingRequest): PooledConnection | undefined {
-    // No newer one will be made.
+    // No newer connection will be opened.
     if (this.#connections.open >= this.#host.options.connections) request.newerThan = 0;
     const found = this.#connections.find(request, this.#room > 0);
     const { restsUntil } = this.#connections;
@@ -174,7 +175,7 @@ export class Origin implements ConnectionPool {
     return found;
   }
 
-  /** The number of connections that may still be opened. A closing one, whose requests may last, does not count. */
+  /** The number of connections that may still be opened. Closing ones do not count, since their requests may last. */
   get #room(): number {
     return this.#host.options.connections - this.#connections.open - this.#attempts.size;
   }
@@ -186,7 +187,7 @@ export class Origin implements ConnectionPool {
     const wanted = Math.min(this.#room, this.#connectionsWanted());
     if (wanted <= 0) return;
     let request = this.#waiting.first;
-    for (let taken = 0; taken < this.#attempts.size; taken++) request = request?.nextWaiting; // those have theirs
+    for (let taken = 0; taken < this.#attempts.size; taken++) request = request?.nextWaiting; // skips the requests that running attempts serve
     for (let i = 0; i < wanted; i++) {
       const context = (request ?? this.#waiting.first)?.context;
       request = request?.nextWaiting;
@@ -199,7 +200,7 @@ export class Origin implements ConnectionPool {
     if (this.#protocol === "http/1.1") {
       return Math.ceil(this.#waiting.length / this.#host.options.pipelining) - this.#attempts.size;
     }
-    // Until the answer to the first is there, it is the only one; so it is until a session knows how many streams it may have.
+    // Only one attempt at a time until the protocol is known, and until a session knows how many streams the server allows.
     if (this.#connections.awaitsSettings) return 0;
     if (this.#connections.open === 0) return 1 - this.#attempts.size;
     const perSession = Math.min(this.#streamsAllowed ?? 1, this.#host.options.maxConcurrentStreams);
@@ -217,7 +218,7 @@ export class Origin implements ConnectionPool {
         this.#attempts.delete(attempt);
         trace?.onConnected(transport);
         const connection = this.#onConnected(transport, performance.now() - began, context);
-        // It was given up in the same turn in which it succeeded.
+        // The attempt was cancelled in the same turn in which it succeeded.
         if (attempt.signal.aborted && this.#waiting.length === 0) connection.close();
       },
       (error) => {
@@ -259,7 +260,7 @@ export class Origin implements ConnectionPool {
     if (isFinal || this.#connections.open === 0 || !this.#mayPause()) this.#failWaiting(error);
   }
 
-  /** Sets the pause before the next attempt; false once attempts have failed for too long. */
+  /** Sets the pause before the next attempt; returns false once attempts have failed for too long. */
   #mayPause(): boolean {
     const now = performance.now();
     this.#missedSince ||= now;
@@ -269,14 +270,14 @@ export class Origin implements ConnectionPool {
     return true;
   }
 
-  /** A request was served, or none waits: the attempt that fails next is the first again. */
+  /** Resets the failures, once a request was served or none waits. */
   #endPause(): void {
     if (this.#missedSince === 0) return;
     this.#missedSince = 0;
     this.#pause.stop();
   }
 
-  /** The server allows no streams at all, as it may for a short while (RFC 9113 section 5.1.2); more sessions would not help. */
+  /** Handles a server that allows no streams at all, which may last for a short time (RFC 9113 section 5.1.2); further sessions would not help. */
   #onNothingAllowed(): void {
     if (this.#pause.isSet || this.#mayPause()) return;
     const { origin } = this.target;

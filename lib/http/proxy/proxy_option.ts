@@ -7,13 +7,12 @@ import { HttpError } from "../http_error.ts";
 import { ProxyServer } from "./proxy_server.ts";
 
 /**
- * The hosts that need no proxy, as NO_PROXY lists them: separated by commas or white space, `*` for all; `example.com`, with those
- * below it, as are `.example.com` and `*.example.com`; addresses, and ranges such as `10.0.0.0/8`; each but ranges with a port, if
- * it is for that port alone. Names are not looked up.
+ * The hosts that need no proxy, by NO_PROXY: separated by commas or white space, `*` for all. `example.com`, `.example.com` and `*.example.com` include hosts below.
+ * Addresses and ranges such as `10.0.0.0/8` match without a look-up. All but ranges may have a port.
  */
 export class NoProxy {
   readonly #exemptsAll: boolean;
-  /** Hosts that are connected to directly, with those below them. */
+  /** The hosts that are connected to directly, with those below them. */
   readonly #exemptions: { readonly host: string; readonly port: number | undefined }[] = [];
   readonly #ranges = new BlockList();
 
@@ -35,7 +34,7 @@ export class NoProxy {
   }
 
   #read(entry: string): void {
-    // An address with a zone (RFC 4007 section 11) stands in no URL.
+    // A URL cannot contain an address with a zone (RFC 4007 section 11).
     if (entry.includes("%")) return;
     const range = /^\[?([^[\]/]+)\]?\/(\d{1,3})$/.exec(entry);
     if (range !== null) return this.#readRange(range[1], Number(range[2]));
@@ -52,7 +51,7 @@ export class NoProxy {
     this.#ranges.addSubnet(address, prefix, family === 6 ? "ipv6" : "ipv4");
   }
 
-  /** Addresses are compared in the form that URLs have them in. */
+  /** Adds a host. Addresses are compared in the form that URLs have. */
   #add(host: string, port: number | undefined): void {
     const family = isIP(host);
     const text = family === 6 ? new URL(`http://[${host}]/`).hostname.slice(1, -1) : host;
@@ -68,9 +67,9 @@ export class EnvironmentProxies {
   readonly #noProxy: NoProxy;
 
   /**
-   * Reads the environment: lower-case names before upper-case ones; a variable that is empty counts as one that is not set.
-   * @throws {TypeError} if a variable names no proxy.
-   * @throws Deno's error if it may not read a variable: a request must not go directly for want of a permission.
+   * Reads the environment: lower-case names before upper-case ones; an empty variable counts as unset.
+   * @throws {TypeError} if a variable is not a proxy's URL.
+   * @throws Deno's error if it may not read a variable: without the permission, a request must not bypass the proxy.
    */
   constructor(environment: Variables = process.env) {
     const all = read(environment, ["all_proxy", "ALL_PROXY"]);
@@ -85,7 +84,7 @@ export class EnvironmentProxies {
   }
 }
 
-/** The names of the variable for http origins. In a CGI program (REQUEST_METHOD), HTTP_PROXY is a client's field Proxy; on Windows names have no case. */
+/** Returns the variable's names for http origins. In CGI (REQUEST_METHOD), HTTP_PROXY is a client's field Proxy; on Windows names have no case. */
 function namesForHttp(environment: Variables): readonly string[] {
   if (!environment.REQUEST_METHOD) return ["http_proxy", "HTTP_PROXY"];
   return process.platform === "win32" ? [] : ["http_proxy"];
@@ -95,23 +94,23 @@ function read(environment: Variables, names: readonly string[]): ProxyServer | u
   const name = names.find((name) => environment[name]);
   if (name === undefined) return undefined;
   const text = environment[name]!.trim();
-  // `proxy.example:3128` is a usual way to write it.
+  // `proxy.example:3128` is a usual form.
   return new ProxyServer(text.includes("://") ? text : `http://${text}`, `The environment's ${name}`);
 }
 
 type ProxyOption = string | URL | ((origin: URL) => string | URL | null | undefined);
 
-/** A member for it, which does not look at what a URL says. */
+/** Returns the schema member of the option, which does not check the URL. */
 export function proxyOption(): Member<ProxyOption, undefined> {
   const isUrl = (value: unknown): boolean => typeof value === "string" || value instanceof URL;
   const expected = 'a URL, a function that returns one, or "env"';
   return member(expected, (value) => isUrl(value) || typeof value === "function");
 }
 
-/** The proxy of an origin; undefined: none. @throws {HttpError} INVALID_OPTION if a function of the user's throws, or names no proxy. */
+/** Returns the proxy of an origin; undefined: none. @throws {HttpError} INVALID_OPTION if a user function throws, or returns no proxy. */
 export type ProxyChoice = (origin: ConnectTarget & { readonly origin: string }) => ProxyServer | undefined;
 
-/** @throws {TypeError} if the option names no proxy. */
+/** @throws {TypeError} if the option is not a proxy's URL. */
 export function readProxyOption(option: ProxyOption): ProxyChoice {
   if (option === "env") {
     const proxies = new EnvironmentProxies();

@@ -8,29 +8,29 @@ const defaultPorts: Readonly<Record<string, number>> = {
   "socks5h:": 1080,
 };
 
-/** RFC 1929 has a byte for their lengths. */
+/** The maximum of lengths that RFC 1929 stores in a byte. */
 const MAX_SOCKS_FIELD = 255;
 
-/** A proxy: where it is, what it speaks and, in private fields so that nothing prints them, the credentials it is shown. */
+/** A proxy: its address, its protocol and its credentials, in private fields so that they are not printed. */
 export class ProxyServer {
   readonly protocol: "http" | "socks5";
   readonly secure: boolean;
-  /** Whether it looks names up itself, as all do but those of `socks5:`. */
+  /** Whether the proxy resolves names itself, as all but those of `socks5:` do. */
   readonly resolves: boolean;
   readonly host: string;
   readonly port: number;
-  /** Scheme, host and port: all that may be shown of it. */
+  /** The scheme, host and port: the parts that may be shown. */
   readonly url: string;
   readonly #user: Buffer | undefined;
   readonly #password: Buffer;
 
-  /** @throws {TypeError} if the URL names no proxy. The message has neither user nor password. */
+  /** @throws {TypeError} if it is not a proxy's URL. The message contains neither user nor password. */
   constructor(given: string | URL, what: string) {
-    if (!URL.canParse(given)) throw noUrl(what); // without the text, in which there may be a password
+    if (!URL.canParse(given)) throw noUrl(what); // without the text, which may contain a password
     const url = new URL(given);
     const { protocol, hostname } = url;
     const ports = defaultPorts[protocol];
-    // Without its scheme, what is before the first colon is the user name.
+    // Without a scheme, the user name is before the first colon.
     if (ports === undefined && url.pathname.includes("@")) throw noUrl(what);
     if (ports === undefined) {
       throw new TypeError(`${what} has the scheme ${protocol} use a URL of http:, https:, socks5: or socks5h:`);
@@ -55,7 +55,7 @@ export class ProxyServer {
 
   get key(): string {
     if (this.#user === undefined) return this.url;
-    // Not by the value of Basic: a user name for SOCKS5 may have a colon.
+    // Not by the value of Basic: a user name for SOCKS5 may contain a colon.
     return `${this.url} ${this.#user.toString("base64")}:${this.#password.toString("base64")}`;
   }
 

@@ -9,7 +9,7 @@ import { checkedMethod, isIdempotent, type RequestTarget, targetOf } from "./req
 import { RequestTrailers, trailersOption } from "./request_trailers.ts";
 import type { BodySource } from "./stream_body.ts";
 
-/** Options of the client that a request may have its own value of. */
+/** The client options that a request may override. */
 const LIMITS = [
   "timeout",
   "queueTimeout",
@@ -26,7 +26,7 @@ type Limit = (typeof LIMITS)[number];
 
 type OwnMember = Limit | "intercept" | "trailers" | "onUploadProgress" | "idempotent" | "redirect" | "duplex";
 
-/** The members of fetch()'s `init` that are checked; a dictionary of the standard's may have any others. */
+/** The members of fetch()'s `init` that are checked; the standard's dictionary may have others. */
 export const requestOptions: SchemaOf<Pick<HttpRequestInit, OwnMember>> = /* @__PURE__ */ schema("fetch()", () => {
   const { members } = httpClientOptions;
   const limits = Object.fromEntries(LIMITS.map((name) => [name, members[name]])) as Pick<typeof members, Limit>;
@@ -41,12 +41,12 @@ export const requestOptions: SchemaOf<Pick<HttpRequestInit, OwnMember>> = /* @__
   };
 });
 
-/** Apart from the others: null stands for none here, as in the standard. */
+/** A separate schema: null means no signal here, as in the standard. */
 const abortSignal = /* @__PURE__ */ signal();
 
 type RequestLimits = Readonly<Pick<ResolvedOptions, Limit>>;
 
-/** The limits of a request: the client's own object where it has no value of its own, as most have not. */
+/** Returns the limits of a request: the client's own object if it overrides none, as in most cases. */
 function limitsOf(init: HttpRequestInit, defaults: RequestLimits): RequestLimits {
   let limits: Record<Limit, unknown> | undefined = undefined;
   for (const name of LIMITS) {
@@ -58,7 +58,7 @@ function limitsOf(init: HttpRequestInit, defaults: RequestLimits): RequestLimits
   return limits as RequestLimits | undefined ?? defaults;
 }
 
-/** The value of a member of `init`. @throws {HttpError} INVALID_OPTION if it has the wrong type, or is out of range. */
+/** Returns the value of a member of `init`. @throws {HttpError} INVALID_OPTION if it has the wrong type, or is out of range. */
 export function checkedOption<K extends OwnMember>(name: K, value: HttpRequestInit[K]): HttpRequestInit[K] {
   return value === undefined
     ? undefined
@@ -73,7 +73,7 @@ function checkedBy<T>(member: Member<T>, name: string, value: T): T {
   }
 }
 
-/** A request, validated, and ready to be sent as it is. Its lists are immutable: requests share them. */
+/** A validated request, ready to be sent. Its lists are immutable, since requests share them. */
 export interface FetchRequest extends RequestHead {
   readonly url: URL;
   readonly origin: string;
@@ -82,20 +82,20 @@ export interface FetchRequest extends RequestHead {
   onUploadProgress: HttpRequestInit["onUploadProgress"] | undefined;
   readonly redirect: "follow" | "manual" | "error";
   readonly signal: AbortSignal | undefined;
-  /** The Request that `signal` is of: on Node that hears of others only as long as its Request is not collected. */
+  /** The Request that owns `signal`: on Node the signal follows others only until its Request is collected. */
   signalOwner: Request | undefined;
   readonly idempotent: boolean;
-  /** The option `idempotent`, which holds wherever a redirect leads. */
+  /** The option `idempotent`, which applies after redirects, too. */
   readonly saidIdempotent: boolean | undefined;
   readonly integrity: string;
   readonly expectsContinue: boolean;
-  /** The client's options, but for those that the request has its own value of. */
+  /** The client's options, with the request's own values. */
   readonly limits: RequestLimits;
 }
 
 type RequestDefaults = RequestLimits & Pick<ResolvedOptions, "proxyOf" | "reuse">;
 
-/** Reads what fetch was called with; the body of a Request is taken. @throws {HttpError} INVALID_URL, INVALID_METHOD, INVALID_HEADER and the like. */
+/** Reads the arguments of fetch, and takes the body of a Request. @throws {HttpError} INVALID_URL, INVALID_METHOD, INVALID_HEADER and the like. */
 export function readRequest(
   input: string | URL | Request,
   init: HttpRequestInit | undefined,
@@ -119,7 +119,7 @@ function readFor(
   defaults: RequestDefaults,
 ): FetchRequest {
   const method = checkedMethod(init?.method ?? request?.method ?? "GET");
-  // By the standard a Request has no field `host`; that of a server's request is the server's name.
+  // By the standard, a Request has no field `host`; in a server's request it is the server's name.
   const ownHeaders = init?.headers;
   const headers = new HeaderReader(ownHeaders === undefined ? undefined : target);
   const given = ownHeaders ?? request?.headers;
@@ -142,7 +142,7 @@ function readFor(
     if (method === "GET" || method === "HEAD") {
       throw new HttpError("INVALID_BODY", `A ${method} request cannot have a body: use another method`, target);
     }
-    // After all else, because it locks a stream.
+    // Last, because it locks a stream.
     if (own !== undefined && headers.contentLength === undefined) body = own;
     else ({ source: body, type } = extractBody(content, headers.contentLength));
   }
@@ -151,7 +151,7 @@ function readFor(
     throw new HttpError("INVALID_OPTION", "trailers follow a body, and the request has none", target);
   }
   if (trailers !== undefined) headers.list.push("trailer", trailers.names);
-  // Who sends nothing must not ask whether to.
+  // A client without a body must not send `Expect` (RFC 9110 section 10.1.1).
   if (body === undefined || body.length === 0) headers.expectsContinue = false;
   headers.addDefaults(type, limits.decompress);
   return {
@@ -184,7 +184,7 @@ function checkLength(body: BodySource | undefined, length: number | undefined, {
   throw new HttpError("INVALID_HEADER", message, { origin });
 }
 
-/** In a tunnel it would be shown to the origin. */
+/** Refuses fields for the proxy, which a tunnel would pass to the origin. */
 function checkProxyFields(headers: HeaderList): void {
   if (!headers.some((text, at) => at % 2 === 0 && text === "proxy-authorization")) return;
   const advice = "put user name and password into the proxy's URL";
@@ -210,7 +210,7 @@ function checkInit(init: HttpRequestInit): void {
   checkedOption("duplex", init.duplex);
 }
 
-/** @throws {HttpError} INVALID_OPTION if the signal of `init` is no AbortSignal. */
+/** @throws {HttpError} INVALID_OPTION if the signal of `init` is not an AbortSignal. */
 export function checkedSignal(given: AbortSignal | undefined): AbortSignal | undefined {
   return given === undefined ? undefined : checkedBy(abortSignal, "signal", given);
 }

@@ -10,8 +10,8 @@ const contentFields = new Set(
 const secretFields = new Set(["authorization", "cookie", "proxy-authorization"]);
 
 /**
- * The request that a response asks for instead; undefined if it asks for none, or redirects are not to be followed.
- * @param location The Location field's value, as it came.
+ * Returns the request to which a response redirects; undefined if there is none, or redirects are not followed.
+ * @param location The Location field's value, as received.
  * @throws {HttpError} REDIRECT_FAILED if it cannot be followed, or must not be.
  * @see {@link https://fetch.spec.whatwg.org/#concept-http-redirect-fetch}
  */
@@ -63,7 +63,7 @@ function targetAt(request: FetchRequest, status: number, given: string): Request
   }
 }
 
-/** Servers send UTF-8 where they send more than ASCII, and a field's value is a byte a code unit. */
+/** Decodes a Location: servers send UTF-8 beyond ASCII, while a field's value has one code unit a byte. */
 function fromBytes(location: string): string {
   if (!/[\x80-\xff]/.test(location)) return location;
   return new TextDecoder().decode(Uint8Array.from(location, (character) => character.charCodeAt(0)));

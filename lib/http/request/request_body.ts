@@ -9,13 +9,13 @@ import { type BodySource, type ExtractedBody, requireUnlocked, StreamBody } from
 
 const ofBlobs: Record<"type" | "size", PropertyDescriptor> = Object.getOwnPropertyDescriptors(Blob.prototype);
 
-/** A Blob's type as the runtime knows it, whatever its class says; empty if it cannot stand in a header. */
+/** Returns a Blob's type by the runtime's own getter, whatever its class defines; empty if no header can contain it. */
 function typeOfBlob(blob: Blob): string {
   const type = String(read(blob, "type"));
   return /^[ -~]*$/.test(type) ? type : "";
 }
 
-/** A Blob's size as the runtime knows it, whatever its class says, in bytes. @throws {HttpError} INVALID_BODY if it has none. */
+/** Returns a Blob's size in bytes by the runtime's own getter, whatever its class defines. @throws {HttpError} INVALID_BODY if it has none. */
 function sizeOfBlob(blob: Blob): number {
   const size = read(blob, "size");
   if (Number.isSafeInteger(size) && size as number >= 0) return size as number;
@@ -45,7 +45,7 @@ class BlobBody implements BodySource {
     return new StreamBody(chunksOf(this.#parts), this.length).open();
   }
 
-  /** Reads what has the size 0, as files have that cannot be read; and on Bun those whose size the system does not say. */
+  /** Reads a content of size 0, such as an unreadable file; on Bun also a file whose size the system does not know. */
   settle(): Promise<BodySource> | undefined {
     const isUnsized = (part: Uint8Array | Blob): part is Blob => part instanceof Blob && sizeOfBlob(part) === 0;
     if (!this.#parts.some(isUnsized)) return undefined;
@@ -56,7 +56,7 @@ class BlobBody implements BodySource {
   }
 }
 
-/** Reads what a body is made of. @throws {HttpError} BODY_FAILED if it cannot be read: a file that is no more. */
+/** Reads the content of a body. @throws {HttpError} BODY_FAILED if it cannot be read, such as a deleted file. */
 async function whole<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
@@ -81,7 +81,7 @@ async function* chunksOfBlob(blob: Blob): AsyncGenerator<Uint8Array> {
   for await (const chunk of blob.stream()) {
     yield chunk.length > left ? chunk.subarray(0, left) : chunk;
     left -= chunk.length;
-    if (left <= 0) return; // on Bun 1.3 the stream of a slice goes on to the end of what it is a slice of
+    if (left <= 0) return; // on Bun 1.3, a slice's stream continues to the end of the whole
   }
 }
 
@@ -98,7 +98,7 @@ function formSource(form: FormData, entries: readonly FormEntry[], boundary: str
   try {
     const named = namesInForm(form);
     if (named === undefined) return new BlobBody(formParts(entries, boundary, []));
-    named.catch(() => {}); // told when it is settled
+    named.catch(() => {}); // a rejection is reported when it is settled
     const settle = async (): Promise<BodySource> => {
       const body = new BlobBody(formParts(entries, boundary, await whole(() => named)));
       return await body.settle() ?? body;
@@ -127,7 +127,7 @@ function formParts(
       text += `\r\n\r\n${withLineEnds(value)}\r\n`;
       continue;
     }
-    // On Bun a Blob that was appended without a name has none, where others make it a File of this name.
+    // On Bun, a Blob appended without a name has none; elsewhere it becomes a File of this name.
     const written = names[at] ?? escaped(String(value.name ?? "blob"));
     text += `; filename="${written}"\r\nContent-Type: ${typeOfBlob(value) || "application/octet-stream"}\r\n\r\n`;
     parts.push(encoder.encode(text), value);
@@ -146,12 +146,12 @@ function escaped(name: string): string {
 }
 
 /**
- * Reads what `init.body` is. A stream is locked; the announced length counts for streams only.
+ * Converts `init.body`. A stream becomes locked; the announced length counts only for streams.
  * @throws {HttpError} INVALID_BODY if it cannot be sent: of a wrong type, a stream that is locked or was read.
  * @see {@link https://fetch.spec.whatwg.org/#concept-bodyinit-extract}
  */
 export function extractBody(body: HttpRequestBody, length: number | undefined): ExtractedBody {
-  // Of Node's ways to encode a short string this takes a fifth of the time of TextEncoder.
+  // Of Node's ways to encode a short string, this takes a fifth of TextEncoder's time.
   if (typeof body === "string") return { source: new BytesBody(Buffer.from(body)), type: "text/plain;charset=UTF-8" };
   if (typeof body !== "object") throw notABody(body);
   const bytes = bytesOf(body);
@@ -166,17 +166,17 @@ export function extractBody(body: HttpRequestBody, length: number | undefined): 
   throw notABody(body);
 }
 
-/** Ends the body of a call that never took it over: a stream that is unread, and an iterator. Others are left alone. */
+/** Ends the body of a call that never took it over: an unread stream, or an iterator. Other bodies are left alone. */
 export function endUntaken(body: unknown, reason: unknown): void {
   if (typeof body !== "object" || body === null || !StreamBody.isReadable(body)) return;
   try {
     new StreamBody(body, undefined).cancel(reason);
   } catch {
-    // Something else reads it, and ends it.
+    // Another reader has the stream, and ends it.
   }
 }
 
-/** The body of a Request, which shows a stream whatever it was made of: a text, bytes, a form or a Blob is found out before it is sent. */
+/** The body of a Request, which exposes only a stream: whether that was made of a text, bytes, a form or a Blob is found out before it is sent. */
 export class RequestContent implements BodySource {
   readonly length = undefined;
   readonly replayable = false;
@@ -188,7 +188,7 @@ export class RequestContent implements BodySource {
     this.#take = take;
   }
 
-  /** @returns undefined if the Request has no body. @throws {HttpError} INVALID_BODY if that was read of, or is locked. */
+  /** @returns undefined if the Request has no body. @throws {HttpError} INVALID_BODY if the body was read from, or is locked. */
   static of(request: Request): RequestContent | undefined {
     if (request.bodyUsed) throw new HttpError("INVALID_BODY", "The body of the Request has been read already");
     const take = contentTaker(request);
@@ -213,7 +213,7 @@ export class RequestContent implements BodySource {
     return stream.endsAtOnce() ? new BytesBody(new Uint8Array(0)) : stream;
   }
 
-  /** Takes the content, unless the Request is made of a stream: then undefined. @throws {HttpError} BODY_FAILED if it cannot be read. */
+  /** Takes the content, unless the Request was made with a stream: then undefined. @throws {HttpError} BODY_FAILED if it cannot be read. */
   take(): Promise<Uint8Array<ArrayBuffer> | Blob | undefined> {
     return whole(this.#take);
   }

@@ -6,10 +6,10 @@ import { hasMembers } from "../../streams/internal.ts";
 import { hasField } from "../response/response_headers.ts";
 import type { RequestTarget } from "./request_target.ts";
 
-/** HTTP white space (https://fetch.spec.whatwg.org/#http-whitespace). A run is looked at once, in linear time. */
+/** HTTP white space (https://fetch.spec.whatwg.org/#http-whitespace). Each run is matched once, in linear time. */
 const OUTER_SPACE = /^[ \t\n\r]+|(?<![ \t\n\r])[ \t\n\r]+$/g;
 
-/** Names that were checked, in lower case, by what was given. */
+/** Checked names in lower case, by the given spelling. */
 const known = new Map<string, string>();
 const MAX_CACHED_NAMES = 1024;
 const OF_CONNECTIONS: ReadonlySet<string> = new Set(["keep-alive", "proxy-connection", "upgrade", "http2-settings"]);
@@ -17,7 +17,7 @@ const OF_CONNECTIONS: ReadonlySet<string> = new Set(["keep-alive", "proxy-connec
 export class HeaderReader {
   readonly list: HeaderList = [];
   contentLength: number | undefined = undefined;
-  /** Whether `connection` asks for the connection's end after the response. */
+  /** Whether `connection` demands the connection's end after the response. */
   closes = false;
   expectsContinue = false;
   #cookieAt = -1;
@@ -68,7 +68,7 @@ export class HeaderReader {
         if (value.toLowerCase() === "chunked") return;
         throw unsendable(name, value, ": leave it out, and use content-encoding");
       case "te":
-        // HTTP/2 has no other (RFC 9113 section 8.2.2), and of HTTP/1.1's codings none is undone here.
+        // HTTP/2 has no other value (RFC 9113 section 8.2.2), and this client undoes none of HTTP/1.1's codings.
         if (/(?:^|,)\s*trailers\s*(?:,|$)/i.test(value) && !hasField(this.list, name)) this.list.push(name, "trailers");
         return;
       default:
@@ -76,7 +76,7 @@ export class HeaderReader {
     }
   }
 
-  /** Connections send the authority of the URL. */
+  /** Checks `host`: connections send the authority of the URL. */
   #readHost(value: string): void {
     if (this.#target === undefined) return;
     const { authority, scheme } = this.#target;
@@ -93,14 +93,14 @@ export class HeaderReader {
     this.contentLength = length;
   }
 
-  /** HTTP/1.1 allows one: https://www.rfc-editor.org/rfc/rfc9113#section-8.2.3 */
+  /** Joins cookies, as HTTP/1.1 allows one field: https://www.rfc-editor.org/rfc/rfc9113#section-8.2.3 */
   #readCookie(value: string): void {
     const { list } = this;
     if (this.#cookieAt >= 0) list[this.#cookieAt] += `; ${value}`;
     else this.#cookieAt = list.push("cookie", value) - 1;
   }
 
-  /** Fields that Connection names end at the next hop: https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1 */
+  /** Removes the fields that Connection names, which end at the next hop: https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1 */
   #dropNamed(connection: string): void {
     const names = new Set(connection.toLowerCase().split(",").map((name) => name.trim()));
     this.closes = names.has("close");
@@ -111,7 +111,7 @@ export class HeaderReader {
   }
 }
 
-/** Takes each field, unchecked. @throws {HttpError} INVALID_HEADER if one is no pair, without its value, which may be secret. */
+/** Calls `take` with each field, unchecked. @throws {HttpError} INVALID_HEADER if one is not a pair; without its value, which may be secret. */
 export function eachField(init: HttpRequestInit["headers"], take: (name: string, value: string) => void): void {
   if (hasMembers(init)) return Object.keys(init).forEach((name) => take(name, init[name] as string));
   if (typeof init !== "object" || init === null || !(Symbol.iterator in init)) {
@@ -143,7 +143,7 @@ function newName(given: string): string {
   return name;
 }
 
-/** A field's value as it is sent. @throws {HttpError} INVALID_HEADER if it cannot be. */
+/** Returns a field's value as it is sent. @throws {HttpError} INVALID_HEADER if it is invalid. */
 export function checkedValue(name: string, given: string): string {
   const value = typeof given === "string" ? given : String(given);
   if (/^[!-~](?:[ -~]*[!-~])?$/.test(value)) return value;

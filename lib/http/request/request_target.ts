@@ -7,12 +7,12 @@ for (const method of ["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"]) {
 
 const idempotent = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"]);
 
-/** A method as it is sent. @throws {HttpError} INVALID_METHOD. @see {@link https://fetch.spec.whatwg.org/#methods} */
+/** Returns a method as it is sent. @throws {HttpError} INVALID_METHOD. @see {@link https://fetch.spec.whatwg.org/#methods} */
 export function checkedMethod(method: string): string {
   return sent.get(method) ?? checkedUnknown(`${method}`);
 }
 
-/** Whether a method may be sent twice with the effect of once. @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-9.2.2} */
+/** Whether sending a method twice has the effect of once. @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-9.2.2} */
 export function isIdempotent(method: string): boolean {
   return idempotent.has(method);
 }
@@ -30,7 +30,7 @@ function checkedUnknown(method: string): string {
 }
 
 export interface RequestTarget {
-  /** The immutable URL: requests share it. */
+  /** The immutable URL, which requests share. */
   readonly url: URL;
   readonly origin: string;
   readonly scheme: "http" | "https";
@@ -38,7 +38,7 @@ export interface RequestTarget {
   readonly path: string;
 }
 
-/** Targets of late and their texts, as parsing takes most of the time of reading a request. A text has one place, shared with others: a miss costs 0.02 µs. */
+/** A cache of recent targets by text, since parsing takes most of the time of reading a request. A text has one place, which others share: a miss costs 0.02 µs. */
 const places: ({ readonly text: string; readonly target: RequestTarget } | undefined)[] = [];
 /** Ports of protocols that a request could be mistaken for. @see {@link https://fetch.spec.whatwg.org/#port-blocking} */
 const badPorts: ReadonlySet<string> = new Set(
@@ -63,9 +63,9 @@ export function targetOf(text: string): RequestTarget {
   return target;
 }
 
-/** Returns the target of a URL that is parsed, and immutable. @throws {HttpError} INVALID_URL if it cannot be fetched. */
+/** Returns the target of a parsed, immutable URL. @throws {HttpError} INVALID_URL if it cannot be fetched. */
 export function targetOfUrl(url: URL): RequestTarget {
-  // One getter, whose form the standard fixes: its parts, asked for one by one, take six times as long as the parsing.
+  // One getter, whose form the standard fixes: separate getters for the parts take six times as long as parsing.
   const { href } = url;
   const scheme = href.startsWith("https://") ? "https" : href.startsWith("http://") ? "http" : undefined;
   if (scheme === undefined) throw cannotFetch(href, ": use a URL of http: or https:");
@@ -84,7 +84,7 @@ export function targetOfUrl(url: URL): RequestTarget {
   return { url, origin: href.slice(0, slash), scheme, authority, path };
 }
 
-/** Reads a URL of data: or blob:, which leads to no server. @throws {HttpError} INVALID_URL if it cannot be parsed. */
+/** Parses a URL of data: or blob:, which needs no server. @throws {HttpError} INVALID_URL if it cannot be parsed. */
 export function localTargetOf(text: string): RequestTarget {
   const url = parse(text);
   return { url, origin: url.origin, scheme: "http", authority: "", path: "" };
@@ -94,7 +94,7 @@ function parse(text: string): URL {
   try {
     return new URL(text);
   } catch {
-    // Without what was thrown, which says less, and on Deno has no code.
+    // Without the thrown error, which is less specific, and has no code on Deno.
     throw cannotFetch(text, ": it is no absolute URL");
   }
 }
@@ -103,13 +103,13 @@ function cannotFetch(url: string, why: string): HttpError {
   return new HttpError("INVALID_URL", `Cannot fetch ${shownUrl(url)}${why}`);
 }
 
-/** A URL as errors show it: in quotes, of 200 characters at most, and without a user name and password. */
+/** Returns a URL for errors: in quotes, at most 200 characters, and without a user name and password. */
 export function shownUrl(text: string): string {
   let bare = text.replace(/^(\s*data:[^,@]*(?:,|(?=@)))[^]*/i, "$1…");
   if (bare.includes("@")) {
     const url = URL.canParse(text) ? new URL(text) : undefined;
     if (url !== undefined && url.host !== "") url.username = url.password = "";
-    // Of what has no host, anything before the last @ may be a password.
+    // Without a host, any text before the last @ may be a password.
     bare = url !== undefined && url.host !== ""
       ? url.href
       : text.replace(/^(\s*[a-z][a-z0-9+.-]*:(?=[/\\]{2}))?[^]*@/i, "$1//");

@@ -6,7 +6,7 @@ import { checkedName, checkedValue } from "./request_headers.ts";
 
 type Given = NonNullable<HttpRequestInit["trailers"]>;
 
-/** Names of fields that have to be known before the body. @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-6.5.1} */
+/** Names of fields that are only allowed before the body. @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-6.5.1} */
 const OF_HEADS: ReadonlySet<string> = new Set(
   ("authorization cache-control connection content-encoding content-length content-range content-type cookie expect host " +
     "http2-settings if-match if-modified-since if-none-match if-range if-unmodified-since keep-alive max-forwards pragma " +
@@ -29,7 +29,7 @@ export class RequestTrailers {
     this.#fields = fields;
   }
 
-  /** @returns undefined if there are none. @throws {HttpError} INVALID_HEADER if a field cannot be sent, or means nothing after a body. */
+  /** @returns undefined if there are none. @throws {HttpError} INVALID_HEADER if a field cannot be sent, or has no meaning after a body. */
   static of(given: Given): RequestTrailers | undefined {
     const fields = Object.entries(given).map(([givenName, value]) => {
       const name = checkedName(givenName);

@@ -11,13 +11,13 @@ export interface BodySource {
   readonly length: number | undefined;
   readonly replayable: boolean;
   open(): RequestBody;
-  /** Finds out before it is sent for the first time how it is to be sent: another in its place, or undefined. Rejects with an HttpError. */
+  /** Finds out before the first use how the body is to be sent: resolves with its replacement, or undefined. Rejects with an HttpError. */
   settle?(): Promise<BodySource> | undefined;
 }
 
 export interface ExtractedBody {
   readonly source: BodySource;
-  /** The content type that it has unless the headers name one. */
+  /** The body's content type, unless the headers have one. */
   readonly type: string | undefined;
 }
 
@@ -37,10 +37,10 @@ export class StreamBody implements BodySource, RequestBody {
   readonly #puller: Puller;
   #bytesRead = 0;
   #hasEnded = false;
-  /** The requested piece, if it is not taken yet. */
+  /** The result of the requested piece, if it is not taken yet. */
   #ahead: ReturnType<Puller["next"]> | undefined = undefined;
 
-  /** Takes a stream over: locks it at once, and reads nothing of it. @throws {HttpError} INVALID_BODY if it is locked, was read, or was sent before. */
+  /** Takes a stream over: locks it at once, but reads nothing. @throws {HttpError} INVALID_BODY if it is locked, was read, or was sent before. */
   constructor(chunks: Chunks, length: number | undefined) {
     requireUnlocked(chunks);
     if (isDisturbed(chunks)) throw wasRead();
@@ -57,17 +57,17 @@ export class StreamBody implements BodySource, RequestBody {
     return this;
   }
 
-  /** Whether there is nothing to read, if the runtime tells without waiting. */
+  /** Whether the body is empty, if the runtime shows that without waiting. */
   endsAtOnce(): boolean {
     this.#ahead = this.#puller.next();
-    this.#ahead.catch(() => {}); // told when it is read
+    this.#ahead.catch(() => {}); // a failure is reported when it is read
     return peek(this.#ahead)?.done === true;
   }
 
   async read(): Promise<Uint8Array | undefined> {
     while (!this.#hasEnded) {
       const { done, value } = await this.#next();
-      if (this.#hasEnded) return undefined; // it was cancelled meanwhile
+      if (this.#hasEnded) return undefined; // the body was cancelled meanwhile
       if (done) return this.#end();
       const chunk = this.#checked(value);
       if (chunk.length > 0) return chunk;
@@ -87,7 +87,7 @@ export class StreamBody implements BodySource, RequestBody {
       this.#ahead = undefined;
       return await next;
     } catch (cause) {
-      if (this.#hasEnded) return { done: true }; // what cancelling it did
+      if (this.#hasEnded) return { done: true }; // the cancellation caused the error
       this.#hasEnded = true;
       const message = `The request's body failed: ${cause instanceof Error ? cause.message : String(cause)}`;
       throw new HttpError("BODY_FAILED", message, { cause });
@@ -112,7 +112,7 @@ export class StreamBody implements BodySource, RequestBody {
     if (this.length !== undefined && this.#bytesRead > this.length) {
       throw this.#refuse(`The request's body has more than the ${this.length} bytes that content-length says`);
     }
-    // Empty once its memory was transferred or made smaller, where a view of a growing buffer would be shorter.
+    // The view is empty once its memory was transferred or shrunk, where a view of a growing buffer would be shorter.
     return new Uint8Array(value.buffer, value.byteOffset, value.length);
   }
 
@@ -145,10 +145,10 @@ function pullerOf(chunks: Chunks): Puller {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new HttpError("INVALID_BODY", `The body cannot be sent: it cannot be read: ${reason}`, { cause });
   }
-  // A stream of Node has a new iterator for each caller, and one content.
+  // A stream of Node has a new iterator for each caller, but one content.
   const source = "readableDidRead" in chunks ? chunks as Readable : undefined;
   if (!claim(source ?? iterator)) throw wasRead();
-  // Its iterator neither hears of errors nor ends it before the first piece was pulled, nor while one is waited for.
+  // The iterator neither sees errors nor ends the stream before the first piece was pulled, or while one is awaited.
   source?.on("error", () => {});
   const isSpared = source !== undefined && answersToo(source);
   if (isSpared && typeof source.iterator === "function") iterator = source.iterator({ destroyOnReturn: false });
@@ -156,7 +156,7 @@ function pullerOf(chunks: Chunks): Puller {
   return { next: () => nextBytes(iterator), stop };
 }
 
-/** Whether its owner answers on it, or on its connection, also if the call fails: no Transform, child's output or client's response. */
+/** Whether the stream's owner responds on it, or on its connection, even if the call fails; false for a Transform, a child's output or a client's response. */
 function answersToo(source: Readable): boolean {
   const { writable, writableEnded, remoteAddress, server, connecting } = source as Partial<
     Socket & { server: unknown }
@@ -167,7 +167,7 @@ function answersToo(source: Readable): boolean {
   return "write" in source && !("_transform" in source) && !(writable === false && !writableEnded) && !isPipe;
 }
 
-/** A stream of node's with an encoding gives texts. */
+/** Pulls the next piece. A stream of Node with an encoding yields texts. */
 async function nextBytes(iterator: AsyncIterator<Piece> | Iterator<Piece>): ReturnType<Puller["next"]> {
   const { done, value } = await iterator.next();
   return { done, value: typeof value === "string" ? Buffer.from(value) : value };

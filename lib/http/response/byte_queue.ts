@@ -1,29 +1,29 @@
 import { Buffer } from "node:buffer";
 import { makeYoungObjects } from "../../runtime/mod.ts";
 
-/** The number of chunks that are kept as they came: most bodies have no more. */
+/** The maximum number of chunks that are kept without a copy: most bodies have no more. */
 const MAX_VIEWS = 4;
-/** The most bytes of a block, unless one chunk has more. */
+/** The maximum bytes of a block, unless one chunk has more. */
 const MAX_BLOCK = 16 * 1024;
 const MIN_BLOCK = 4 * 1024;
 
-/** The placeholder for a piece that was taken. */
+/** The placeholder for a taken piece. */
 const EMPTY = new Uint8Array();
 
 /**
  * Bytes in pieces, appended at the end and taken from the front.
  *
- * The first few chunks are kept as they came. More are copied into blocks, so that the memory that a connection read them into is
- * free at once: a slow reader would hold many times as much (410 MB for a large body instead of 180 on Node, 340 and 70 on Bun).
+ * The first few chunks are kept without a copy. Further ones are copied into blocks, which frees the memory that a connection read them into: otherwise a slow reader
+ * would need a multiple (for a large body 410 MB instead of 180 on Node, 340 instead of 70 on Bun).
  */
 export class ByteQueue {
-  /** Views of the memory of others, or full blocks of our own. */
+  /** Views of foreign memory, or full blocks of this queue. */
   #pieces: Uint8Array[] = [];
   #areViews = false;
-  /** The views whose memory may be given away. */
+  /** The views whose memory may be transferred. */
   #own: Set<Uint8Array> | undefined = undefined;
   #first = 0;
-  /** The block behind these, while there is room in it. */
+  /** The last block, while it has room. */
   #tail: Uint8Array | undefined = undefined;
   #tailStart = 0;
   #tailEnd = 0;
@@ -33,7 +33,7 @@ export class ByteQueue {
     return this.#length;
   }
 
-  /** Appends an immutable view; `isOwn`: {@link takeOwn} may give its memory away. */
+  /** Appends an immutable view; `isOwn`: {@link takeOwn} may transfer its memory. */
   push(chunk: Uint8Array, isOwn: boolean = false): void {
     if (this.#length === 0) this.#areViews = true;
     if (this.#areViews && this.#pieces.length < MAX_VIEWS) {
@@ -45,7 +45,7 @@ export class ByteQueue {
     this.#length += chunk.length;
   }
 
-  /** The first piece, at most so long, or undefined. It may be a view of what was pushed. */
+  /** Returns the first piece, at most `most` bytes of it, or undefined. It may be a view of a pushed chunk. */
   take(most: number): Uint8Array | undefined {
     const piece = this.#pieces[this.#first];
     if (piece === undefined) return this.#takeTail(most);
@@ -56,7 +56,7 @@ export class ByteQueue {
       return piece.subarray(0, most);
     }
     this.#length -= piece.length;
-    this.#pieces[this.#first++] = EMPTY; // a list that never runs empty would else keep all that was ever in it
+    this.#pieces[this.#first++] = EMPTY; // otherwise a list that is never empty would keep every piece
     if (this.#first === this.#pieces.length) {
       this.#pieces = [];
       this.#first = 0;
@@ -67,7 +67,7 @@ export class ByteQueue {
     return piece;
   }
 
-  /** At most so many bytes from the front, or a piece that is own, in memory that its taker may keep; undefined if there are none. */
+  /** Returns up to `most` bytes from the front, or a whole own piece, in memory that the caller may keep; undefined if it is empty. */
   takeOwn(most: number): Uint8Array<ArrayBuffer> | undefined {
     if (this.#areViews && this.#length > 0) {
       if (this.#own?.has(this.#pieces[this.#first])) return this.take(Infinity) as Uint8Array<ArrayBuffer>;
@@ -80,7 +80,7 @@ export class ByteQueue {
     return piece as Uint8Array<ArrayBuffer>;
   }
 
-  /** Fills a buffer as far as there is something; returns how many bytes that were. */
+  /** Fills a buffer with the available bytes; returns their number. */
   takeInto(target: Uint8Array): number {
     let length = 0;
     while (length < target.length) {
@@ -92,7 +92,7 @@ export class ByteQueue {
     return length;
   }
 
-  /** All of it in one piece, which may be a view of what was pushed. */
+  /** Returns all bytes in one piece, which may be a view of a pushed chunk. */
   takeAll(): Uint8Array {
     return this.#pieces.length - this.#first === 1 && this.#tail === undefined ? this.take(Infinity)! : this.copyAll();
   }
@@ -103,7 +103,7 @@ export class ByteQueue {
     return whole;
   }
 
-  /** The pieces, which stay here and must not be changed. */
+  /** The pieces, which stay in the queue and must not be changed. */
   get pieces(): readonly Uint8Array[] {
     const pieces = this.#pieces.slice(this.#first);
     if (this.#tail !== undefined) pieces.push(this.#tail.subarray(this.#tailStart, this.#tailEnd));
@@ -141,7 +141,7 @@ export class ByteQueue {
     this.#append(chunk);
   }
 
-  /** Fills what room there is, and then another block. */
+  /** Fills the room of the last block, and then another one. */
   #append(chunk: Uint8Array): void {
     let rest = chunk;
     if (this.#tail !== undefined) {
@@ -159,7 +159,7 @@ export class ByteQueue {
     if (rest.length > 0) this.#begin(rest);
   }
 
-  /** Begins a block, the larger the more is there already. */
+  /** Starts a block, the larger the more bytes there are. */
   #begin(chunk: Uint8Array): void {
     const size = Math.min(Math.max(2 * this.#length, MIN_BLOCK), MAX_BLOCK);
     if (chunk.length >= size) return void this.#pieces.push(copyOf(chunk));
@@ -170,17 +170,17 @@ export class ByteQueue {
   }
 }
 
-/** The size from which it pays to leave out that the memory is cleared: 2 µs instead of 9 for 64 KiB, on Node. */
+/** The size from which it pays to skip clearing the memory: 2 µs instead of 9 for 64 KiB on Node. */
 const LARGE = 16 * 1024;
 
-/** Bytes in memory of their own, all of which the caller writes to. */
+/** Returns a new array, all bytes of which the caller must write. */
 export function freshBytes(length: number): Uint8Array<ArrayBuffer> {
   if (length < LARGE) return new Uint8Array(length);
   makeYoungObjects(length);
   return new Uint8Array(Buffer.allocUnsafeSlow(length).buffer);
 }
 
-/** A copy of bytes in memory of their own. */
+/** Returns a copy of bytes in new memory. */
 export function copyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const copy = freshBytes(bytes.length);
   copy.set(bytes);

@@ -10,10 +10,10 @@ import { type BodyConsumer, type BodyControl, type Failure, ResponseBody } from 
 import { joinedField } from "./response_headers.ts";
 
 /**
- * Makes the response that the caller gets: its body decoded, limited and verified, as it is read.
+ * Makes the caller's response, whose body is decoded, limited and verified while it is read.
  *
- * @param body Undefined where there can be none (HEAD, 204, 304).
- * @throws {HttpError} INTEGRITY_MISMATCH if the request asks for a digest, and there is no body.
+ * @param body The body; undefined if there cannot be one (HEAD, 204, 304).
+ * @throws {HttpError} INTEGRITY_MISMATCH if the request has a digest, and there is no body.
  */
 export function buildResponse(
   request: FetchRequest,
@@ -34,7 +34,7 @@ export function buildResponse(
   return createResponse(head, body, { url: withoutFragment(url), redirected: terms.redirected });
 }
 
-/** The caller gets no more of the body, as it is read, than was said. */
+/** Limits the bytes that the caller gets. */
 function limit(body: ResponseBody, { url, origin, limits }: FetchRequest, { headers }: ResponseHead): void {
   const most = limits.maxResponseSize;
   if (most === Infinity) return;
@@ -52,7 +52,7 @@ function withoutFragment({ href }: URL): string {
   return hash < 0 ? href : href.slice(0, hash);
 }
 
-/** A relay from one body to another, driven by demand: it takes from `source` when a consumer wants bytes of `body`. */
+/** A relay from one body to another, driven by demand: takes bytes from `source` when a consumer wants bytes of `body`. */
 abstract class BodyTransform implements BodyConsumer, BodyControl {
   protected readonly source: ResponseBody;
   readonly body: ResponseBody = new ResponseBody(this);
@@ -68,7 +68,7 @@ abstract class BodyTransform implements BodyConsumer, BodyControl {
   }
 
   consumed(): void {
-    // The next demand will read it.
+    // The next demand reads it.
   }
 
   cancel(reason: unknown): void {
@@ -95,7 +95,7 @@ abstract class BodyTransform implements BodyConsumer, BodyControl {
     body.heed();
     if (source.outcome?.isWhole === false) this.fail(source.outcome.reason);
     this.#isCalled = true;
-    // A call of the reader may demand more, and one of another relay may come, before this one returns.
+    // A reader's call may demand more, and another relay may report bytes, before this call returns.
     if (this.#isRunning) return;
     this.#isRunning = true;
     while (this.#isCalled) {
@@ -120,7 +120,7 @@ abstract class BodyTransform implements BodyConsumer, BodyControl {
     this.body.fail(error);
   }
 
-  /** Asks for more of the source, of which all that is here was taken; ends with it. @returns false: there is nothing to do now. */
+  /** Requests more of the source, all of whose bytes were taken, or ends with it. @returns false: no step can run now. */
   protected askMore(): boolean {
     const { outcome } = this.source;
     if (outcome === undefined) this.source.want(this);
@@ -133,28 +133,27 @@ abstract class BodyTransform implements BodyConsumer, BodyControl {
     this.body.end(trailers);
   }
 
-  /** Takes, gives or ends something; never throws. @returns false if a read is pending, or `run()` will be called. */
+  /** Takes, pushes or ends; never throws. @returns false if a read is pending, or `run()` will be called. */
   protected abstract step(): boolean;
 
-  /** Frees what it holds. May be called more than once. */
+  /** Frees its resources. May be called more than once. */
   protected release(): void {}
 }
 
 type Algorithm = "sha256" | "sha384" | "sha512";
 
-/** The stronger, the later. */
+/** Algorithms, from the weakest to the strongest. */
 const algorithms: readonly string[] = ["sha256", "sha384", "sha512"] satisfies Algorithm[];
 
-/** The digests of which a body must match one. */
+/** The digests, one of which the body must match. */
 interface Digests {
   readonly algorithm: Algorithm;
   readonly values: readonly Buffer[];
 }
 
 /**
- * A body that fails at its end with INTEGRITY_MISMATCH if it is not what `integrity` says; the same body if that says nothing known.
- * @param integrity Digests, as in `sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=`: of several, those of the strongest algorithm
- * count, and one of them has to fit.
+ * Returns a body that fails at its end with INTEGRITY_MISMATCH if it does not match `integrity`; the same body if no digest is known.
+ * @param integrity Digests, as in `sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=`: of several, those of the strongest algorithm count, and one of them must match.
  * @see {@link https://www.w3.org/TR/sri-2/}
  */
 export function verifiedBody(body: ResponseBody, integrity: string, origin: string): ResponseBody {
@@ -162,7 +161,7 @@ export function verifiedBody(body: ResponseBody, integrity: string, origin: stri
   return digests === undefined ? body : new VerifyingRelay(body, digests, origin).body;
 }
 
-/** The digests of the strongest algorithm, or undefined without a known one. A malformed digest matches no body. */
+/** Returns the digests of the strongest algorithm, or undefined without a known one. A malformed digest matches no body. */
 export function strongestDigests(integrity: string): Digests | undefined {
   let best = -1;
   let values: Buffer[] = [];
@@ -174,7 +173,7 @@ export function strongestDigests(integrity: string): Digests | undefined {
     if (strength > best) values = [];
     best = strength;
     const isDigest = /^[A-Za-z0-9+/_-]+={0,2}$/.test(value ?? "");
-    values.push(Buffer.from(isDigest ? value : "", "base64")); // one that is empty equals none
+    values.push(Buffer.from(isDigest ? value : "", "base64")); // an empty digest equals none
   }
   return best < 0 ? undefined : { algorithm: algorithms[best] as Algorithm, values };
 }
@@ -209,15 +208,15 @@ class VerifyingRelay extends BodyTransform {
   }
 }
 
-/** The most codings one upon the other; each takes its share of memory. */
+/** The maximum number of nested codings; each needs memory. */
 const MAX_CODINGS = 5;
 
-/** The buffer that all decoders write to; its bytes are copied before another decoder has its turn. */
+/** The buffer that all decoders write to; its bytes are copied before another decoder runs. */
 const target = new Uint8Array(64 * 1024);
 
 /**
- * A body with its content codings undone, as it is read. With a coding that is not known it is given as it is.
- * @returns a body that fails with an HttpError DECODING_FAILED if what came is corrupt or ends too early.
+ * Returns a body without its content codings, decoded while it is read. With an unknown coding it is returned unchanged.
+ * @returns a body that fails with an HttpError DECODING_FAILED if the bytes are corrupt or end too early.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-8.4}
  */
 export function decodedBody(body: ResponseBody, contentEncoding: string, origin: string): ResponseBody {
@@ -236,11 +235,11 @@ class DecodingRelay extends BodyTransform {
   readonly #origin: string;
   #first: Uint8Array | undefined = undefined;
   #decoder: ContentDecoder | undefined = undefined;
-  /** Whether run() will be called: by a codec that is being opened, or after a pause. */
+  /** Whether run() will be called later: by a codec that is being opened, or after a pause. */
   #isBusy = false;
-  /** Whether the coding's end has come: what follows is dropped, as browsers do. */
+  /** Whether the coding's end was reached: further bytes are dropped, as in browsers. */
   #hasEnded = false;
-  /** Whether it has waited for the step that comes. */
+  /** Whether the next step has already waited for a turn. */
   #isItsTurn = false;
 
   constructor(source: ResponseBody, coding: UndoableCoding, origin: string) {
@@ -267,7 +266,7 @@ class DecodingRelay extends BodyTransform {
     this.#first = undefined;
   }
 
-  /** Lets other work have its turn: a small body may stand for gigabytes. */
+  /** Lets other work have its turn: a small body may decode to gigabytes. */
   #pause(): boolean {
     this.#isBusy = true;
     void inTurn(() => {

@@ -7,7 +7,7 @@ import type { ResponseBody } from "./response_body.ts";
 import { fieldsToSendOn, responseHeaders } from "./response_headers.ts";
 
 /**
- * A Response as {@link HttpClient.fetch} gives it.
+ * The response of {@link HttpClient.fetch}.
  * @example Fields that come after the body
  * ```ts
  * import { HttpClient, type HttpResponse } from "@millrace/streams/http";
@@ -21,11 +21,11 @@ import { fieldsToSendOn, responseHeaders } from "./response_headers.ts";
  */
 export interface HttpResponse extends Response {
   /**
-   * The trailer fields, which a server sends after the body: empty if there are none. Settles once the body has come to its end, so
-   * read it first; rejects with what the body failed with, or was cancelled with; that need not be handled.
+   * The trailer fields, which a server sends after the body: empty if there are none. The promise settles with the body's end, so read the body first. It rejects with
+   * the error of the body or the reason of its cancellation, which need not be handled.
    */
   readonly trailers: Promise<Headers>;
-  /** The response once more, to be read on its own; with the same trailers. */
+  /** Returns a copy of the response, to be read independently, with the same trailers. */
   clone(): HttpResponse;
 }
 
@@ -36,7 +36,7 @@ interface ResponseInfo {
 
 type Inspect = (value: unknown, options?: unknown) => string;
 
-/** Makes the Response that a fetch gives; `body` is undefined where there can be none (HEAD, 204, 304). */
+/** Makes the Response of a fetch; `body` is undefined if there cannot be one (HEAD, 204, 304). */
 export function createResponse(head: ResponseHead, body: ResponseBody | undefined, info: ResponseInfo): HttpResponse {
   const readable = body === undefined ? undefined : new ReadableBody(body);
   const response = new (FetchedResponse ??= makeFetchedResponse())(head, readable, info);
@@ -52,12 +52,12 @@ type FetchedResponseClass = new (
 
 const loadResponse: () => typeof Response = globalClass("Response");
 
-/** Made with the first response: Node takes 15 ms to load the Response that it extends. */
+/** The class, made with the first response: Node takes 15 ms to load the Response that it extends. */
 let FetchedResponse: FetchedResponseClass | undefined;
 
 function makeFetchedResponse(): FetchedResponseClass {
   const Response = loadResponse();
-  /** A Response whose parts are made on first use. */
+  /** A Response whose parts are made at their first use. */
   class FetchedResponse extends responseShell() implements HttpResponse, NativeSide {
     readonly #head: ResponseHead;
     readonly #body: ReadableBody | undefined;
@@ -142,7 +142,7 @@ function makeFetchedResponse(): FetchedResponseClass {
       return this.#read("formData") as Promise<FormData>;
     }
 
-    /** The body as text, piece by piece: https://fetch.spec.whatwg.org/#dom-body-textstream */
+    /** Returns the body as a stream of text: https://fetch.spec.whatwg.org/#dom-body-textstream */
     textStream(): globalThis.ReadableStream<string> {
       const stream = this.body ?? ReadableStream.from([]);
       return stream.pipeThrough(new TextDecoderStream());
@@ -181,22 +181,22 @@ function makeFetchedResponse(): FetchedResponseClass {
       return new Promise((resolve) => resolve(convertWhole(new ByteQueue(), kind, contentType)));
     }
 
-    /** Shows the response without the body's stream, which is made only on use. */
+    /** Shows the response without the body's stream, which is made only at its first use. */
     #shown(inspect: Inspect, options: unknown): string {
       const { status, statusText, bodyUsed, ok, redirected, type, url } = this;
-      const headers = Object.fromEntries(this.headers); // Bun's inspect() shows nothing of Headers
+      const headers = Object.fromEntries(this.headers); // Bun's inspect() does not show the content of Headers
       const body = this.#body === undefined ? null : this.#body.madeStream ?? "[ReadableStream]";
       const members = { status, statusText, headers, body, bodyUsed, ok, redirected, type, url };
       return `Response ${inspect(members, options)}`;
     }
   }
-  // For those who make another response of the class of this one.
+  // For users that make another response of the class of this one.
   const { prototype } = FetchedResponse;
   Object.defineProperty(prototype, "constructor", { value: Response, writable: true, configurable: true });
   return FetchedResponse;
 }
 
-/** No response of a server's own may have a status above 599, which clients take for 5xx (RFC 9110 section 15). */
+/** Returns a status for a server's own response: above 599, clients would take it for 5xx (RFC 9110 section 15). */
 function statusToSendOn(status: number): number {
   return status > 599 ? 500 : status;
 }

@@ -7,7 +7,7 @@ export type WholeKind = "text" | "json" | "bytes" | "arrayBuffer" | "blob" | "fo
 
 const decoder = new TextDecoder();
 
-/** Reads a body to its end and converts it to the requested type; rejects as the body or the conversion failed. */
+/** Reads a body to its end and converts it to the requested type; rejects with the error of the body or the conversion. */
 export function readWhole(body: ResponseBody, kind: WholeKind, contentType: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const chunks = new ByteQueue();
@@ -40,7 +40,7 @@ export function convertWhole(chunks: ByteQueue, kind: WholeKind, contentType: st
   return new Response(chunks.takeAll() as Uint8Array<ArrayBuffer>, { headers }).formData();
 }
 
-/** Two bodies made of one. What one is given and the other has not taken yet waits there, without limit. @see {@link https://fetch.spec.whatwg.org/#concept-body-clone} */
+/** Two bodies made from one. Bytes that only one of them has taken wait for the other, without limit. @see {@link https://fetch.spec.whatwg.org/#concept-body-clone} */
 class BodyTee implements BodyConsumer {
   readonly #source: ResponseBody;
   readonly branches: [ResponseBody, ResponseBody] = [this.#branch(), this.#branch()];
@@ -61,7 +61,7 @@ class BodyTee implements BodyConsumer {
 
   #branch(): ResponseBody {
     return new ResponseBody({
-      consumed: () => {}, // the next demand will read it
+      consumed: () => {}, // the next demand reads it
       wanted: () => {
         this.#isWanted = true;
         this.#run();
@@ -73,7 +73,7 @@ class BodyTee implements BodyConsumer {
     });
   }
 
-  /** Runs, but not within itself: both branches get a piece before one of them gets the next. */
+  /** Runs, but not recursively: both branches get a piece before either gets the next. */
   #run(): void {
     if (this.#isRunning) return;
     this.#isRunning = true;
@@ -93,10 +93,10 @@ class BodyTee implements BodyConsumer {
   }
 }
 
-/** The most bytes of a chunk. */
+/** The maximum bytes of a chunk. */
 const MAX_CHUNK_SIZE = 64 * 1024;
 
-/** The underlying source of a response body's stream: it takes no bytes before a pull, and gives copies. */
+/** The underlying source of a response body's stream: takes no bytes before a pull, and enqueues copies. */
 class BodyStreamSource implements UnderlyingByteSource, BodyConsumer {
   readonly type = "bytes";
   readonly #body: ResponseBody;
@@ -126,7 +126,7 @@ class BodyStreamSource implements UnderlyingByteSource, BodyConsumer {
     const controller = this.#controller;
     if (controller === undefined) return;
     if (this.#isWanted && this.#body.available > 0) this.#give(controller);
-    // What was given may have led to the next pull, and that to the end.
+    // The enqueued bytes may have caused the next pull, which may have ended the stream.
     if (this.#controller !== undefined) this.#endIfOver(controller);
   }
 
@@ -144,11 +144,11 @@ class BodyStreamSource implements UnderlyingByteSource, BodyConsumer {
     this.#controller = undefined;
     if (!outcome.isWhole) return controller.error(outcome.reason);
     controller.close();
-    controller.byobRequest?.respond(0); // a view that waits is given back
+    controller.byobRequest?.respond(0); // returns a pending view
   }
 }
 
-/** A body as a response has it, read once in one of three ways. @see {@link https://fetch.spec.whatwg.org/#body-mixin} */
+/** The body of a response, read once in one of three ways. @see {@link https://fetch.spec.whatwg.org/#body-mixin} */
 export class ReadableBody {
   #body: ResponseBody;
   #stream: ReadableStream<Uint8Array<ArrayBuffer>> | undefined = undefined;
@@ -173,12 +173,12 @@ export class ReadableBody {
     return this.#stream === undefined ? this.#body.isTaken : this.#stream.locked || this.isUsed;
   }
 
-  /** Cancels the body once its response is unreachable. */
+  /** Cancels the body once the response is unreachable. */
   watch(response: object): void {
     watch(responses, response, this.#body);
   }
 
-  /** Bytes to come are not about what the head's length and coding say. */
+  /** Whether the head's length and coding do not describe the bytes to come. */
   get isDecoded(): boolean {
     return this.#body.isDecoded;
   }
@@ -193,7 +193,7 @@ export class ReadableBody {
     return readWhole(this.#body, kind, contentType);
   }
 
-  /** Returns a copy of all of it, if it is here and unread. It stays unread: a runtime may only look at it. */
+  /** Returns a copy of the whole body, if it has arrived and is unread. It stays unread: a runtime may only inspect it. */
   copyArrived(): Uint8Array<ArrayBuffer> | undefined {
     if (!this.#body.isWhole || this.isUnusable || this.#stream !== undefined) return undefined;
     return this.#body.copyContent();
@@ -217,15 +217,15 @@ export class ReadableBody {
     const body = this.#body;
     const source = new BodyStreamSource(body);
     const stream = new ReadableStream<Uint8Array<ArrayBuffer>>(source, { highWaterMark: 0 });
-    const weak = new WeakRef(source); // the end needs no reference to it
+    const weak = new WeakRef(source); // the handler of the end needs no reference to it
     body.watch({ onReady: () => weak.deref()?.onReady() });
-    if (body.isTaken) stream.getReader(); // it is read as a whole
+    if (body.isTaken) stream.getReader(); // the body is being read whole
     else watch(streams, stream, body);
     body.isTaken = true;
     return stream;
   }
 
-  /** Nothing was read of it yet, and its source holds nothing: a reader goes past it, and outlives it. */
+  /** Locks the stream of an unread body without bytes in its source: a reader bypasses and outlives it. */
   #lockStream(): void {
     this.#stream?.getReader();
     streams.unregister(this.#body);
@@ -276,13 +276,13 @@ function unusable(action: string): TypeError {
   return new TypeError(`Cannot ${action} the body of the response: it is being read, or was read already`);
 }
 
-/** Bodies by their responses: one that was taken has a stream or another reader, which may live longer. */
+/** Bodies by their responses: a body that was taken has a stream or another reader, which may live longer. */
 const responses = new FinalizationRegistry<ResponseBody>((body) => {
   if (!body.isTaken) body.cancel(new Unreachable());
 });
 const streams = new FinalizationRegistry<ResponseBody>((body) => body.cancel(new Unreachable()));
 
-/** Has a body cancelled once it is unreachable. One that is over is not kept, for it may lead to its stream. */
+/** Cancels a body once it is unreachable. A finished body is not kept, since it may lead to its stream. */
 function watch(registry: FinalizationRegistry<ResponseBody>, readable: object, body: ResponseBody): void {
   if (body.isOver) return;
   registry.register(readable, body, body);

@@ -3,7 +3,7 @@ import type { HeaderList } from "../connection.ts";
 import { ByteQueue } from "./byte_queue.ts";
 import { responseHeaders } from "./response_headers.ts";
 
-/** The end of a body: whole, with the fields that came after it, or not, for a reason. */
+/** The end of a body: complete, with its trailers, or failed, with the reason. */
 export type BodyEnd =
   | { readonly isWhole: true; readonly trailers: HeaderList }
   | { readonly isWhole: false; readonly reason: unknown };
@@ -14,19 +14,19 @@ export interface Failure {
 
 /** The origin of a body's bytes. */
 export interface BodyControl {
-  /** The bytes of what was pushed that were taken: there is room for as many more. May be called within `push`. */
+  /** The bytes of pushed chunks that were taken, for which there is room again. May be called within `push`. */
   consumed(bytes: number): void;
-  /** Cancels the rest, with so many bytes that are unread. Not called after the end, nor after a failure. */
+  /** Cancels the rest; `unread` bytes were not taken. Not called after the end or a failure. */
   cancel(reason: unknown, unread: number): void;
   /** A consumer waits for bytes, and there are none. */
   wanted?(): void;
-  /** Asked before each read: the reason why no reader may have the bytes, even if they are here, or undefined. */
+  /** Called before each read: returns the reason why no reader may have the bytes, even if they are here, or undefined. */
   revoked?(): Failure | undefined;
-  /** The rest of it after the end, as responses are kept for long. */
+  /** Returns the part of it that is needed after the end, since responses are kept for long. */
   ended?(): BodyControl;
 }
 
-/** The reason of a body that no reader can have any more. */
+/** The reason of a body that no reader can reach any more. */
 export class Unreachable extends TypeError {
   constructor() {
     super("Nobody can read the response any more: it was dropped before its end");
@@ -34,35 +34,34 @@ export class Unreachable extends TypeError {
 }
 
 export interface BodyConsumer {
-  /** There is something to take, or the end, or a failure. */
+  /** Bytes, the end, or a failure are available. */
   onReady(): void;
 }
 
 /**
- * The body of a response on its way from a connection to its reader. Bytes wait here until they are taken: as a whole without
- * a stream between, as a stream, or piece by piece.
+ * The body of a response on its way from a connection to its reader. Bytes wait here until they are taken: as a whole, as a stream, or piece by piece.
  *
- * It is open, whole, or lost: open until its bytes have come, and lost from any state, unless a reader has taken the whole. What is lost
- * drops its bytes, so that a reader which finds none left and the state whole has had them all.
+ * It is open until all bytes have arrived, then complete. It can be lost in either state, unless a reader has taken the whole. A lost body drops its bytes: so a reader
+ * that finds none left and the body complete has had them all.
  *
- * Connections hold it. It holds its reader only while that waits, so that an unreachable response can be found.
+ * Connections have references to it, but it has one to its reader only while that waits, so that an unreachable response can be found.
  */
 export class ResponseBody {
   #control: BodyControl;
   readonly #chunks: ByteQueue = new ByteQueue();
   #consumer: BodyConsumer | undefined = undefined;
-  /** The consumer of the end, without a demand for bytes. */
+  /** The consumer of the end, which demands no bytes. */
   #watcher: BodyConsumer | undefined = undefined;
   #end: BodyEnd | undefined = undefined;
-  /** Bytes that may still be pushed. */
+  /** The bytes that may still be pushed. */
   #room = Infinity;
   #tooLarge: (() => unknown) | undefined = undefined;
-  /** Whether its bytes are claimed: by a reader of the whole, or a stream. */
+  /** Whether a reader of the whole body, or a stream, has claimed its bytes. */
   isTaken = false;
-  /** Whether content codings were undone, so that some fields of the head are not about these bytes. */
+  /** Whether content codings were undone, so that some fields of the head do not describe these bytes. */
   isDecoded = false;
   #trailers: PromiseWithResolvers<Headers> | undefined = undefined;
-  /** Called when nothing more is to come. */
+  /** Called when no more bytes follow. */
   onOver: ((body: ResponseBody) => void) | undefined = undefined;
 
   constructor(control: BodyControl) {
@@ -78,24 +77,24 @@ export class ResponseBody {
     this.#report();
   }
 
-  /** Nothing more comes but the trailers. Does nothing after the end. */
+  /** Ends the body with its trailers. Does nothing after the end. */
   end(trailers: HeaderList = []): void {
     if (this.#end === undefined) this.#finish({ isWhole: true, trailers });
   }
 
-  /** Sets how many bytes it may have, those included that are here. It is lost as soon as there are more. */
+  /** Sets its maximum of bytes, those present included. The body fails as soon as there are more. */
   limit(bytes: number, error: () => unknown): void {
     this.#room = bytes - this.#chunks.length;
     this.#tooLarge = error;
     if (this.#room < 0) this.cancel(error());
   }
 
-  /** The rest will not come; what was not taken yet is dropped. Does nothing after the end. */
+  /** Fails the body, and drops bytes that were not taken yet. Does nothing after the end. */
   fail(reason: unknown): void {
     if (this.#end === undefined) this.#lose(reason);
   }
 
-  /** Gives up what was not taken yet, even if all of it has come. Its reader gets the reason as an error. */
+  /** Cancels the rest that was not taken, even if all of it has arrived. Its reader gets the reason as an error. */
   cancel(reason: unknown): void {
     const control = this.#end === undefined ? this.#control : undefined;
     const { length } = this.#chunks;
@@ -107,12 +106,12 @@ export class ResponseBody {
     return this.#end !== undefined;
   }
 
-  /** The end as its reader comes to it; undefined while there is something to take, or more may come. */
+  /** The end, once its reader has reached it; undefined while there are bytes to take, or more may arrive. */
   get outcome(): BodyEnd | undefined {
     return this.#end?.isWhole && this.#chunks.length > 0 ? undefined : this.#end;
   }
 
-  /** Whether all of it has come, and a reader may have what was not taken yet. */
+  /** Whether all of it has arrived, and a reader may have the bytes that were not taken. */
   get isWhole(): boolean {
     this.heed();
     return this.#end?.isWhole === true;
@@ -123,7 +122,7 @@ export class ResponseBody {
     return this.#control.revoked?.();
   }
 
-  /** Gives it up if no reader may have it any more. */
+  /** Cancels it if no reader may have it any more. */
   heed(): void {
     const { revoked } = this;
     if (revoked !== undefined) this.cancel(revoked.reason);
@@ -133,17 +132,17 @@ export class ResponseBody {
     return this.#chunks.length;
   }
 
-  /** Fields that come after the body: settled with its end, rejected once it is lost. Always the same. */
+  /** The trailers: fulfils with the body's end, rejects once it is lost. Always the same promise. */
   get trailers(): Promise<Headers> {
     if (this.#trailers === undefined) {
       this.#trailers = Promise.withResolvers();
-      this.#trailers.promise.catch(() => {}); // few ask what became of it
+      this.#trailers.promise.catch(() => {}); // few callers use the trailers
       this.#settleTrailers();
     }
     return this.#trailers.promise;
   }
 
-  /** Waits for bytes or the end. Calls the consumer once, at once if they are there. */
+  /** Waits for bytes or the end, and calls the consumer once; at once if they are available. */
   want(consumer: BodyConsumer): void {
     this.#consumer = consumer;
     this.heed();
@@ -151,19 +150,19 @@ export class ResponseBody {
     else this.#report();
   }
 
-  /** Is told of the end, also if it does not wait then. */
+  /** Registers a consumer that is called at the end, even if it does not wait then. */
   watch(consumer: BodyConsumer): void {
     if (this.#end === undefined) this.#watcher = consumer;
   }
 
-  /** The next piece, a view of what was pushed; undefined if there is none now. */
+  /** Returns the next piece, a view of a pushed chunk; undefined if there is none now. */
   take(most: number = Infinity): Uint8Array | undefined {
     const chunk = this.#chunks.take(most);
     if (chunk !== undefined) this.#control.consumed(chunk.length);
     return chunk;
   }
 
-  /** The next piece, in memory that its taker may keep. */
+  /** Returns the next piece, in memory that the caller may keep. */
   takeOwn(most: number): Uint8Array<ArrayBuffer> | undefined {
     const chunk = this.#chunks.takeOwn(most);
     if (chunk !== undefined) this.#control.consumed(chunk.length);
@@ -176,12 +175,12 @@ export class ResponseBody {
     return length;
   }
 
-  /** A copy of the bytes that can be taken now, which stay here. */
+  /** Returns a copy of the bytes that can be taken now, which stay here. */
   copyContent(): Uint8Array<ArrayBuffer> {
     return joinBytes(this.#chunks.pieces, this.#chunks.length);
   }
 
-  /** Drops what was not taken yet; does nothing if that is nothing. */
+  /** Drops the bytes that were not taken yet; does nothing if there are none. */
   #lose(reason: unknown): void {
     if (this.outcome !== undefined) return;
     this.#chunks.clear();
@@ -199,7 +198,7 @@ export class ResponseBody {
     this.onOver = undefined;
   }
 
-  /** Only the first time counts. */
+  /** Settles the trailers, once. */
   #settleTrailers(): void {
     const end = this.#end;
     if (end?.isWhole) this.#trailers?.resolve(responseHeaders(end.trailers));

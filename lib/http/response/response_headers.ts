@@ -3,14 +3,14 @@ import type { HeaderList } from "../connection.ts";
 
 const loadHeaders: () => typeof Headers = globalClass("Headers");
 
-/** Returns the fields of a response, which are immutable, as those of fetch. */
+/** Returns the fields of a response, which are immutable, as in fetch. */
 export function responseHeaders(list: HeaderList): Headers {
   return new (ResponseHeaders ??= makeResponseHeaders())(list);
 }
 
 type ResponseHeadersClass = new (list: HeaderList) => Headers;
 
-/** Made with the first response: Node takes 15 ms to load its Headers. */
+/** The class, made with the first response: Node takes 15 ms to load its Headers. */
 let ResponseHeaders: ResponseHeadersClass | undefined;
 
 function makeResponseHeaders(): ResponseHeadersClass {
@@ -42,10 +42,10 @@ function immutable(action: string): TypeError {
 
 /** Fields that end at the next hop: https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1 */
 const ofConnection = new Set(["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"]);
-/** Fields that are no longer true of a body whose codings were undone. */
+/** Fields that no longer describe a body whose codings were undone. */
 const ofCoding = new Set(["content-encoding", "content-length"]);
 
-/** The fields with which a server of the runtime sends a response on, whose framing is the server's own. */
+/** Returns the fields with which a server of the runtime forwards a response; the server makes its own framing. */
 export function fieldsToSendOn(list: HeaderList, isDecoded: boolean): HeaderList {
   let kept: HeaderList | undefined = undefined;
   for (let at = 0; at < list.length; at += 2) {
@@ -63,7 +63,7 @@ export function hasField(headers: HeaderList, name: string): boolean {
   return false;
 }
 
-/** The values of a field, joined; empty if there is none. */
+/** Returns the values of a field, joined; empty if there is none. */
 export function joinedField(headers: HeaderList, name: string): string {
   let values = "";
   for (let at = 0; at < headers.length; at += 2) {

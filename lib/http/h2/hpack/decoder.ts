@@ -4,31 +4,30 @@ import { CompressionError, decodeHuffman } from "./huffman.ts";
 import { FORBIDDEN, kindOfField, kindOfName, ORDINARY, UNKNOWN, whyForbidden } from "./indexing_tables.ts";
 import { DecoderTable, DEFAULT_TABLE_SIZE, type Field, FIELD_OVERHEAD } from "./indexing_tables.ts";
 
-/** A run of spaces is looked at once, where it begins: long ones would otherwise take quadratic time. */
+/** Each run of spaces is matched once, at its start: long runs would otherwise take quadratic time. */
 const OUTER_SPACE = /^[ \t]+|(?<![ \t])[ \t]+$/g;
 
 interface StringLiteral {
   readonly text: string;
   /** The value without outer white space. */
   readonly trimmed: string;
-  /** Whether it is without CR, LF and NUL. */
+  /** Whether the value contains no CR, LF and NUL. */
   readonly clean: boolean;
   readonly huffman: boolean;
   readonly wireLength: number;
-  /** {@link kindOfName}, once it was used as a name. */
+  /** {@link kindOfName}, set at the first use as a name. */
   nameKind: number;
 }
 
-// What servers do not put into the dynamic table (content-length, etag) comes again and again all the same. To find the string
-// of the last time takes 25 ns, to make it anew 150. The slots belong to all connections: a string is the same for each.
-// `wire` has what the strings came as, in one array: a small one for each string costs Deno 0.5 µs.
+// Strings that servers do not put into the dynamic table (content-length, etag) are often repeated. Finding the last string takes 25 ns, making it 150. All connections
+// share the slots, as a string is the same for each. `wire` has all encoded strings in one array: small arrays cost Deno 0.5 µs each.
 const SLOTS = 512;
 const MAX_CACHED_LENGTH = 48;
 const EMPTY: StringLiteral = { text: "", trimmed: "", clean: true, huffman: false, wireLength: 0, nameKind: UNKNOWN };
 const slots: StringLiteral[] = new Array<StringLiteral>(SLOTS).fill(EMPTY);
 const wire = new Uint8Array(SLOTS * MAX_CACHED_LENGTH);
 
-/** The size of the buffer in which strings are put together; a larger string gets its own, for a while. */
+/** The size of the buffer for assembling strings; a larger string gets a temporary one. */
 const SCRATCH = 8192;
 let scratch: Buffer | undefined;
 
@@ -73,15 +72,15 @@ const NO_BYTES = new Uint8Array(0);
 /**
  * Decodes the header blocks of a connection's responses, and checks that a response may have such fields.
  *
- * Every block of the connection has to go through it, in order, also those of streams that are gone: the table is of them all.
+ * Every block of the connection must be decoded in order, even for ended streams, since all blocks share the table.
  * @see {@link https://www.rfc-editor.org/rfc/rfc7541}
  */
 export class HpackDecoder {
   /** `:status` of the last block, 100 to 999; 0 if it had none. */
   status = 0;
-  /** The reason why the last block is not of a response (RFC 9113 8.1.1), as a sentence's end; empty if it is fine. */
+  /** The reason why the last block is not a response's (RFC 9113 8.1.1), as the end of a sentence; empty if it is valid. */
   malformed = "";
-  /** Whether the last block's fields are more than `maxHeaderListSize`; those beyond are not in the list. */
+  /** Whether the last block's fields exceed `maxHeaderListSize`; the surplus is not in the list. */
   tooLarge = false;
 
   readonly #table: DecoderTable;
@@ -92,13 +91,13 @@ export class HpackDecoder {
   #end = 0;
   #block: Uint8Array = NO_BYTES;
 
-  /** @param maxHeaderListSize How large a list may be, in bytes; a field counts its name, its value and 32. */
+  /** @param maxHeaderListSize The maximum size of a list in bytes; a field counts its name, its value and 32. */
   constructor(maxTableSize: number = DEFAULT_TABLE_SIZE, maxHeaderListSize: number = Infinity) {
     this.#table = new DecoderTable(maxTableSize);
     this.#maxListSize = maxHeaderListSize;
   }
 
-  /** Decodes a response's head to its fields without `:status`. @throws {CompressionError} if the connection cannot go on. */
+  /** Decodes a response's head to its fields without `:status`. @throws {CompressionError} if the connection cannot continue. */
   decodeHead(block: Uint8Array, start: number, end: number): HeaderList {
     const list = this.#decode(block, start, end);
     if (this.status === 0 && this.malformed === "") this.malformed = "no :status";
@@ -169,11 +168,11 @@ export class HpackDecoder {
   #take(name: string, value: string, kind: number, size: number): void {
     this.#listSize += size;
     if (kind === ORDINARY) {
-      // Once one field was too much, a smaller one may not follow.
+      // Once a field was too large for the list, later smaller ones are dropped, too.
       if (this.#listSize <= this.#maxListSize) this.#list.push(name, value);
       else this.tooLarge = true;
     } else if (this.malformed !== "") {
-      // It is enough to know one reason.
+      // The first reason suffices.
     } else if (kind === FORBIDDEN) {
       this.malformed = whyForbidden(name, value);
     } else if (this.status !== 0 || this.#list.length > 0) {
@@ -193,7 +192,7 @@ export class HpackDecoder {
     return readStringLiteral(this.#block, start, this.#at, byte >= 0x80);
   }
 
-  /** An integer whose first byte was read, and has these bits of it (RFC 7541 5.1). */
+  /** Reads the rest of an integer whose first byte was read; `mask` covers its bits there (RFC 7541 5.1). */
   #integer(byte: number, mask: number): number {
     let value = byte & mask;
     if (value < mask) return value;

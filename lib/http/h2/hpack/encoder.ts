@@ -2,7 +2,7 @@ import type { HeaderList, RequestHead } from "../../connection.ts";
 import { encodeHuffman, huffmanLength } from "./huffman.ts";
 import { DEFAULT_TABLE_SIZE, EncoderTable, type KnownName } from "./indexing_tables.ts";
 
-// The first bits of a field's representation (RFC 7541 6), and how many bits of the byte are left for the index.
+// The first bits of a field's representation (RFC 7541 6), and the number of bits left in that byte for the index.
 const INDEXED = 0x80;
 const ADDED = 0x40;
 const SIZE_UPDATE = 0x20;
@@ -12,27 +12,27 @@ const NOT_INDEXED = 0x00;
 /** The index of content-length in the static table. */
 const CONTENT_LENGTH = 28;
 
-/** Names whose values are never indexed, by those who pass them on either; nor are cookies that are short enough to be guessed (RFC 7541 7.1). */
+/** Names whose values are never indexed, not even by intermediaries; the same holds for cookies short enough to be guessed (RFC 7541 7.1). */
 const SECRETS: ReadonlySet<string> = new Set(["authorization", "proxy-authorization"]);
 const SHORT_COOKIE = 20;
 
-/** Encodes the header blocks of a connection's requests: in order, and each is sent. @see {@link https://www.rfc-editor.org/rfc/rfc7541} */
+/** Encodes the header blocks of a connection's requests; each must be sent, in order. @see {@link https://www.rfc-editor.org/rfc/rfc7541} */
 export class HpackEncoder {
-  /** The buffer of the last block, from 0 on: read after each call, which may replace it, and until the next one. */
+  /** The buffer of the last block, from 0 on: valid until the next call, which may replace it. */
   block: Uint8Array = new Uint8Array(1024);
 
   readonly #table = new EncoderTable();
   #length = 0;
-  /** The last head, its encoding before and behind `:path`, and the number of all entries of the table by then: -1 if it would be encoded otherwise now. */
+  /** The last head, its encoding before and after `:path`, and the number of the table's entries then: -1 if the encoding is no longer the same. */
   #known: Omit<RequestHead, "path"> | undefined = undefined;
   #before: Uint8Array = this.block;
   #behind: Uint8Array = this.block;
   #knownAt = -1;
-  // What the server allowed since the last block: the least, and in the end. -1: nothing new.
+  // The smallest and the last table limit that the server set since the last block; -1: none.
   #leastLimit = -1;
   readonly #path: KnownName = this.#table.name(":path");
 
-  /** Takes over the server's SETTINGS_HEADER_TABLE_SIZE, up to 4 KiB, in which a request's fields fit. */
+  /** Applies the server's SETTINGS_HEADER_TABLE_SIZE, up to 4 KiB, which suffices for a request's fields. */
   setMaxTableSize(bytes: number): void {
     const limit = Math.min(bytes, DEFAULT_TABLE_SIZE);
     if (limit === this.#table.limit) return;
@@ -41,7 +41,7 @@ export class HpackEncoder {
     this.#knownAt = -1;
   }
 
-  /** Encodes the head of a request, with Content-Length if it is given. @returns How many bytes {@link block} has now. */
+  /** Encodes the head of a request, with Content-Length if given. @returns The number of bytes in {@link block}. */
   encodeRequest(head: RequestHead, contentLength: number | undefined): number {
     this.#start();
     const { added } = this.#table;
@@ -61,7 +61,7 @@ export class HpackEncoder {
       this.#behind = this.block.slice(pathEnd, this.#length);
       this.#knownAt = added;
     }
-    if (contentLength !== undefined) { // plainly: the next one is another, and an entry would push out a better one
+    if (contentLength !== undefined) { // as a literal: the next length differs, and an entry would evict a better one
       this.#reserve(20);
       this.#integer(NOT_INDEXED, 0x0f, CONTENT_LENGTH);
       this.#string(String(contentLength));
@@ -69,14 +69,14 @@ export class HpackEncoder {
     return this.#length;
   }
 
-  /** Encodes any fields, pseudo-headers too; nothing is checked. @returns How many bytes {@link block} has now. */
+  /** Encodes any fields, pseudo-headers too, without checks. @returns The number of bytes in {@link block}. */
   encodeFields(fields: HeaderList): number {
     this.#start();
     this.#fields(fields);
     return this.#length;
   }
 
-  /** A part of the last head: a request costs 0.2 µs less than with a look at each field. */
+  /** Copies a part of the last head: a request takes 0.2 µs less than by encoding each field. */
   #copy(bytes: Uint8Array): void {
     this.#reserve(bytes.length);
     const { block } = this;
@@ -96,14 +96,14 @@ export class HpackEncoder {
   #start(): void {
     this.#length = 0;
     if (this.#leastLimit >= 0) {
-      // The least one too, so that the server evicts what we evicted (RFC 7541 4.2).
+      // The smallest limit is sent, too, so that the server evicts the same entries (RFC 7541 4.2).
       this.#integer(SIZE_UPDATE, 0x1f, this.#leastLimit);
       if (this.#leastLimit < this.#table.limit) this.#integer(SIZE_UPDATE, 0x1f, this.#table.limit);
       this.#leastLimit = -1;
     }
   }
 
-  /** @returns Whether it is the same again as long as the table is. */
+  /** @returns Whether the encoding stays the same while the table does. */
   #field(name: KnownName, value: string): boolean {
     const table = this.#table;
     this.#reserve(name.name.length + value.length);
@@ -133,7 +133,7 @@ export class HpackEncoder {
     for (let i = 0; i < text.length; i++) this.block[this.#length++] = text.charCodeAt(i);
   }
 
-  /** An integer with a prefix of so many bits, and what is before them (RFC 7541 5.1). */
+  /** Adds an integer whose prefix is `mask`, with the bits of `first` before it (RFC 7541 5.1). */
   #integer(first: number, mask: number, value: number): void {
     if (value < mask) return void (this.block[this.#length++] = first | value);
     this.block[this.#length++] = first | mask;
@@ -142,7 +142,7 @@ export class HpackEncoder {
     this.block[this.#length++] = rest;
   }
 
-  /** Makes room for so many bytes of strings, and the integers that go with them. */
+  /** Makes room for `bytes` bytes of strings, and for their integers. */
   #reserve(bytes: number): void {
     const needed = this.#length + bytes + 32;
     if (needed <= this.block.length) return;

@@ -1,9 +1,9 @@
-/** A header block that cannot be decoded, after which both tables may differ. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-4.3} */
+/** A header block that cannot be decoded: the tables of both sides may differ afterwards. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-4.3} */
 export class CompressionError extends Error {
   override readonly name: string = "CompressionError";
 }
 
-// Bits of each code, as digits of base 31; the last one is EOS. The code is canonical, so that the lengths say it all.
+// The bits of each code, as digits of base 31; the last one is EOS. The code is canonical: lengths determine it.
 const LENGTHS = "dnsssssssoussussssssssusssssssss6aacd68baa8b8666555666666678f6cad" +
   "67777777777777777777777878djde6f56565666577666567655677777fbedskm" +
   "kkmmmnmnnnnnonoomnonnnnlmnmnnomlkmmnnlnmmolmnnllmlnmnnkmmmnmmnqqk" +
@@ -12,7 +12,7 @@ const LENGTHS = "dnsssssssoussussssssssusssssssss6aacd68baa8b8666555666666678f6c
 /** The symbol for the end in the Huffman code; it must never be sent. */
 export const END_OF_STRING = 256;
 
-/** Bits of the Huffman code of each byte, and of {@link END_OF_STRING}. */
+/** The number of bits of the Huffman code of each byte, and of {@link END_OF_STRING}. */
 export const CODE_LENGTHS: Uint8Array = Uint8Array.from(LENGTHS, (digit) => parseInt(digit, 31));
 
 /** The codes, in the low bits. @see {@link https://www.rfc-editor.org/rfc/rfc7541#appendix-B} */
@@ -30,8 +30,8 @@ function canonicalCodes(lengths: Uint8Array): Uint32Array {
   return codes;
 }
 
-// A tree of tables with 256 places each, one after the other: the place of the next 8 bits has either the symbol
-// (its code's bits in this table << 8 | the byte), or the table to go on in (CHILD | its number).
+// A tree of tables of 256 places, one after the other. The place of the next 8 bits has a symbol (the bits of its code in this table << 8 | the byte), or the next table
+// (CHILD | its number).
 const CHILD = 0x8000;
 const END = 0x7fff;
 const TREE: Uint16Array = tree();
@@ -62,9 +62,9 @@ function tree(): Uint16Array {
  */
 export function decodeHuffman(from: Uint8Array, start: number, end: number, to: Uint8Array): number {
   let length = 0;
-  let window = 0; // the bits not used yet are its low ones; those above are stale
+  let window = 0; // the unused bits are the low ones; higher ones are stale
   let bits = 0;
-  let table = 0; // where in TREE the table starts
+  let table = 0; // the start of the table in TREE
   for (let at = start; at < end; at++) {
     window = (window << 8) | from[at];
     bits += 8;
@@ -101,16 +101,16 @@ export function huffmanLength(text: string): number {
   return (bits + 7) >>> 3;
 }
 
-/** Writes a byte string in Huffman code, padded with ones, for which there must be room. Returns where it ends. */
+/** Writes a byte string in Huffman code, padded with ones; there must be room. Returns the end's offset. */
 export function encodeHuffman(text: string, to: Uint8Array, at: number): number {
-  let window = 0; // the bits not written yet are its low ones; those above are stale
+  let window = 0; // the unwritten bits are the low ones; higher ones are stale
   let bits = 0; // at most 7 before a code is added
   for (let i = 0; i < text.length; i++) {
     const symbol = text.charCodeAt(i) & 0xff;
     let length = CODE_LENGTHS[symbol];
     let code = CODES[symbol];
     if (length > 24) {
-      // Would not fit into 32 bits: its start first.
+      // The code would not fit into 32 bits: its start is added first.
       window = (window << 8) | (code >>> (length - 8));
       to[at++] = window >>> bits;
       length -= 8;

@@ -1,10 +1,10 @@
 import { CompressionError } from "./huffman.ts";
 
 export const UNKNOWN: number = -1;
-/** A name that any value without CR, LF and NUL may follow. */
+/** A name with any value without CR, LF and NUL. */
 export const ORDINARY = 0;
 const STATUS = 1;
-/** `te`: only "trailers" may follow. */
+/** `te`, whose only value is "trailers". */
 export const TE = 2;
 export const FORBIDDEN = 3;
 
@@ -14,15 +14,15 @@ const SPECIAL = new Map([
   ...["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"].map((name) => [name, FORBIDDEN]),
 ] as [string, number][]);
 
-/** The characters of a valid name: RFC 9110's tchar without capitals. */
+/** A valid name: RFC 9110's tchar without upper-case letters. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
 
-/** The kind of a field with this name, by the checks it needs. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-8.2} */
+/** Returns the kind of a field by its name: the checks it needs. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-8.2} */
 export function kindOfName(name: string): number {
   return SPECIAL.get(name) ?? (TOKEN.test(name) ? ORDINARY : FORBIDDEN);
 }
 
-/** The same when the value is known too: {@link FORBIDDEN} if a response must not have it, `clean` if it has no CR, LF and NUL. */
+/** Returns the kind of a field by its name's kind and its value: {@link FORBIDDEN} if no response may have it. `clean`: no CR, LF and NUL. */
 export function kindOfField(kind: number, value: string, clean: boolean): number {
   if (kind === ORDINARY) return clean ? ORDINARY : FORBIDDEN;
   // 101 does not exist in HTTP/2 (RFC 9113 8.6).
@@ -30,7 +30,7 @@ export function kindOfField(kind: number, value: string, clean: boolean): number
   return kind === TE && value === "trailers" ? ORDINARY : FORBIDDEN;
 }
 
-/** The fault of a {@link FORBIDDEN} field, as the end of a sentence about the response. */
+/** Returns the fault of a {@link FORBIDDEN} field, as the end of a sentence about the response. */
 export function whyForbidden(name: string, value: string): string {
   const quoted = JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}…` : name);
   if (name === ":status") return `the status ${JSON.stringify(value.slice(0, 20))}, which HTTP/2 does not have`;
@@ -40,7 +40,7 @@ export function whyForbidden(name: string, value: string): string {
   return `CR, LF or NUL in the value of the header ${quoted}`;
 }
 
-/** Name and value of each static field, from index 1 on. @see {@link https://www.rfc-editor.org/rfc/rfc7541#appendix-A} */
+/** The name and value of each static field, from index 1 on. @see {@link https://www.rfc-editor.org/rfc/rfc7541#appendix-A} */
 export const STATIC_FIELDS: readonly string[] = [
   ...[":authority", "", ":method", "GET", ":method", "POST", ":path", "/", ":path", "/index.html"],
   ...[":scheme", "http", ":scheme", "https", ":status", "200", ":status", "204", ":status", "206", ":status", "304"],
@@ -55,21 +55,21 @@ export const STATIC_FIELDS: readonly string[] = [
   ...["transfer-encoding", "", "user-agent", "", "vary", "", "via", "", "www-authenticate", ""],
 ];
 
-/** Dynamic fields have the indexes above. */
+/** The number of static fields; dynamic fields have higher indexes. */
 export const STATIC_COUNT = 61;
 
-/** Bytes that an entry of a dynamic table, or a field of a header list, counts besides its name and value (RFC 7541 4.1). */
+/** The bytes that an entry of a dynamic table, or a field of a list, counts in addition to name and value (RFC 7541 4.1). */
 export const FIELD_OVERHEAD = 32;
 
-/** Bytes of a dynamic table until SETTINGS say something else (RFC 9113 6.5.2). */
+/** The bytes of a dynamic table before SETTINGS (RFC 9113 6.5.2). */
 export const DEFAULT_TABLE_SIZE = 4096;
 
-/** An entry of the table. What is to be checked of it was checked when it came. */
+/** An entry of a table, checked when it was added. */
 export interface Field {
   readonly name: string;
-  /** Without white space at its ends. */
+  /** The value without outer white space. */
   readonly value: string;
-  /** {@link kindOfName}, for fields that take their name from here. */
+  /** {@link kindOfName}, for fields that refer to this entry's name. */
   readonly nameKind: number;
   /** {@link kindOfField}. */
   readonly kind: number;
@@ -85,18 +85,18 @@ for (let i = 0; i < STATIC_FIELDS.length; i += 2) {
   STATIC.push({ name, value, nameKind, kind: kindOfField(nameKind, value, true), size });
 }
 
-/** The two tables of a connection's responses. @see {@link https://www.rfc-editor.org/rfc/rfc7541#section-2.3} */
+/** The static and the dynamic table for a connection's responses. @see {@link https://www.rfc-editor.org/rfc/rfc7541#section-2.3} */
 export class DecoderTable {
   readonly #maxSize: number;
   #limit: number;
   #size = 0;
   #count = 0;
   #added = 0;
-  // Entry number i (of all that were ever added) is at i & mask: to add and to evict moves nothing.
+  // Entry number i of all that were ever added is at i & mask, so that adding and evicting move no entry.
   readonly #ring: Field[];
   readonly #mask: number;
 
-  /** @param maxSize Bytes that the server may make it at most, by our SETTINGS. */
+  /** @param maxSize The maximum bytes that our SETTINGS allow. */
   constructor(maxSize: number) {
     this.#maxSize = maxSize;
     this.#limit = Math.min(maxSize, DEFAULT_TABLE_SIZE);
@@ -105,7 +105,7 @@ export class DecoderTable {
     this.#mask = places - 1;
   }
 
-  /** The entry with an index: 1 to 61 are static; from 62 on dynamic, the newest first. @throws {CompressionError} if there is none. */
+  /** Returns the entry with an index: 1 to 61 are static, from 62 on dynamic, newest first. @throws {CompressionError} if there is none. */
   at(index: number): Field {
     const back = index - STATIC_COUNT;
     if (back <= 0 && index > 0) return STATIC[index - 1];
@@ -123,7 +123,7 @@ export class DecoderTable {
     this.#size += field.size;
   }
 
-  /** Changes the table's size in bytes, as the server says. @throws {CompressionError} if it is more than our SETTINGS allow. */
+  /** Changes the table's size in bytes, as the server demands. @throws {CompressionError} if it exceeds our SETTINGS. */
   resize(limit: number): void {
     if (limit > this.#maxSize) {
       throw new CompressionError(`a dynamic table of ${limit} bytes, where ${this.#maxSize} are allowed`);
@@ -142,16 +142,16 @@ export class DecoderTable {
   }
 }
 
-/** The maximum number of names that are remembered, for users who make names up. */
+/** The maximum number of remembered names, for users who invent names. */
 const MAX_NAMES = 512;
 
 export class KnownName {
   readonly name: string;
   /** The name's index in the static table; 0 if it is not there. */
   readonly staticIndex: number;
-  /** Indexes of the static table by value, and the numbers of dynamic entries, below 0 and counted from the first ever added. */
+  /** Indexes of the static table by value, and the numbers of dynamic entries, which are negative and count from the first ever added. */
   readonly values: Map<string, number> = new Map();
-  /** The number of the dynamic entry that was added last; 0 if it was evicted. */
+  /** The number of the last added dynamic entry; 0 if that was evicted. */
   newest = 0;
   passedOver: string | undefined = undefined;
 
@@ -168,13 +168,12 @@ interface Entry {
 }
 
 /**
- * The static table and the dynamic one of a connection's requests, by name and value. A field is added when it is sent for the second time
- * in a row: most values that are new come but once.
+ * The static table and the dynamic one of a connection's requests, by name and value. A field is added when it is sent twice in a row: most new values occur only once.
  * @see {@link https://www.rfc-editor.org/rfc/rfc7541#section-2.3}
  */
 export class EncoderTable {
   limit: number = DEFAULT_TABLE_SIZE;
-  /** The number of entries that were ever added. */
+  /** The number of entries ever added. */
   added = 0;
   #size = 0;
   readonly #entries: Entry[] = []; // oldest first
@@ -187,25 +186,25 @@ export class EncoderTable {
     }
   }
 
-  /** The record of a lower-case name: the same object as long as there are entries of it. */
+  /** Returns the record of a lower-case name: always the same object while there are entries with the name. */
   name(name: string): KnownName {
     return this.#names.get(name) ?? this.#newName(name, 0);
   }
 
-  /** 0 if no table has the field. */
+  /** Returns the index of a field; 0 if no table has it. */
   indexOf(known: KnownName, value: string): number {
     return this.#indexOf(known.values.get(value) ?? 0);
   }
 
-  /** The index of some field with a name; 0 if no table has it. */
+  /** Returns the index of a field with this name; 0 if no table has one. */
   indexOfName(known: KnownName): number {
     return known.staticIndex === 0 ? this.#indexOf(known.newest) : known.staticIndex;
   }
 
-  /** Adds a field that no table has, if that is worthwhile; remembers that it was sent. @returns Whether it is there now. */
+  /** Adds a field that no table has, if that is worthwhile; remembers that it was sent. @returns Whether it was added. */
   add(known: KnownName, value: string): boolean {
     const size = known.name.length + value.length + FIELD_OVERHEAD;
-    if (size * 2 > this.limit) return false; // it would push out all the others
+    if (size * 2 > this.limit) return false; // the entry would evict all others
     if (known.passedOver !== value) {
       known.passedOver = value;
       return false;
@@ -231,7 +230,7 @@ export class EncoderTable {
   #evict(room: number): void {
     while (this.#size > room) {
       const number = this.#entries.length - 1 - this.added;
-      const { known, value, size } = this.#entries.shift()!; // at most 128 fit
+      const { known, value, size } = this.#entries.shift()!; // at most 128 entries fit
       this.#size -= size;
       known.values.delete(value);
       if (known.newest === number) known.newest = 0;
