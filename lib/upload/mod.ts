@@ -1,6 +1,6 @@
 /**
- * Receiving files: bodies of requests and forms to disk in constant memory, whole or not at all, and a handler that
- * answers for them.
+ * Receives files: stores bodies of requests and forms in constant memory, completely or not at all; with a ready-made
+ * handler.
  *
  * @example Store a body
  * ```ts

@@ -4,7 +4,7 @@ import { type BodySource, fieldOf, isDecoded } from "./body_source.ts";
 import { UploadError } from "./upload_error.ts";
 import type { SaveBodyOptions } from "./upload_options.ts";
 
-/** Makes digests of bytes that pass, on the calling thread. */
+/** Makes digests of bytes as they pass, on the calling thread. */
 export class Digester {
   readonly #hashes: ReadonlyMap<DigestAlgorithm, Hash>;
 
@@ -12,7 +12,7 @@ export class Digester {
     this.#hashes = new Map(Array.from(algorithms, (name) => [name, createHash(name.replace("-", ""))]));
   }
 
-  /** Takes bytes in; they may be used again afterwards. */
+  /** Adds bytes, whose memory may be reused afterwards. */
   update(pieces: readonly Uint8Array[]): void {
     for (const hash of this.#hashes.values()) {
       for (const piece of pieces) hash.update(piece);
@@ -24,7 +24,7 @@ export class Digester {
   }
 }
 
-/** @throws {UploadError} `DIGEST_MISMATCH` if a digest of what was received is not the one that `field` announced. */
+/** @throws {UploadError} `DIGEST_MISMATCH` if a digest of the received bytes differs from the one in `field`. */
 export function verifyDigests(
   field: string,
   expected: ReadonlyMap<DigestAlgorithm, string>,
@@ -46,7 +46,10 @@ export interface Announced {
   readonly digests: ReadonlyMap<string, ReadonlyMap<DigestAlgorithm, string>>;
 }
 
-/** Returns what header fields and options announce. @throws {UploadError} if that is malformed, missing, or too much. */
+/**
+ * Returns the announcements in header fields and options. @throws {UploadError} if one is malformed, missing, or
+ * exceeds a limit.
+ */
 export function announcedOf(source: BodySource, options: SaveBodyOptions): Announced {
   const { maxBytes = Infinity, verify = true } = options;
   const field = (name: string): string | undefined => isDecoded(source) ? undefined : fieldOf(source, name);
@@ -92,7 +95,9 @@ export function requireExpected(bytes: number, { expectedBytes }: Announced): vo
 
 const DIGEST_FIELDS: readonly string[] = ["Content-Digest", "Repr-Digest"];
 
-/** @throws {UploadError} `TRAILER_DIGEST` if a digest is announced for the trailers, which not every server can see. */
+/**
+ * @throws {UploadError} `TRAILER_DIGEST` if a digest is announced for the trailers, which not every server can read.
+ */
 function requireNoTrailer(source: BodySource, header: Announced["digests"]): void {
   const names = (fieldOf(source, "trailer") ?? "").toLowerCase().split(/[ \t]*,[ \t]*/);
   const announced = DIGEST_FIELDS.find((name) => names.includes(name.toLowerCase()) && !header.has(name));

@@ -5,7 +5,7 @@ import type { Readable } from "node:stream";
 import { leftError } from "./upload_error.ts";
 
 /**
- * The source of a body: a `Request` (or `Response`), a stream of bytes, native or Millrace's, or a request of
+ * The source of a body: a `Request` (or `Response`), a stream of bytes, native or of this package, or a request of
  * `node:http` or `node:http2`.
  *
  * @example Store a download as an upload is stored
@@ -33,22 +33,26 @@ export function codingOf(source: BodySource): string | undefined {
   return source instanceof Response ? undefined : fieldOf(source, "content-encoding");
 }
 
-/** Whether the header fields of `source` describe the encoded bytes, while it gives decoded ones. */
+/** Whether the header fields of `source` describe the encoded bytes, although it yields decoded ones. */
 export function isDecoded(source: BodySource): boolean {
   return source instanceof Response && source.headers.has("content-encoding");
 }
 
-/** A body, read as fast as it can be written. */
+/** A body, read at the pace at which it can be written. */
 export interface BodyReader {
-  /** Whether the pending read pulls nothing from its source until {@linkcode release}, as too much memory is in use. */
+  /**
+   * Whether the pending read pulls no bytes from its source until {@linkcode release}, because too much memory is in
+   * use.
+   */
   readonly isPaused: boolean;
   /**
-   * Reads the bytes that have arrived since: at least one, in pieces; undefined at the end. One call at a time.
+   * Reads the bytes that have arrived since the last call: at least one, in pieces; undefined at the end. One call at a
+   * time.
    *
-   * The pieces are good until {@linkcode release} is called for them, so that one write and one read go on together: at
-   * most those of two reads may be waiting for it.
+   * The pieces are valid until {@linkcode release} is called for them, so that a write and a read can overlap: the
+   * pieces of at most two reads can be unreleased.
    *
-   * @throws {UploadError} with the code `ABORTED` if the sender left, and what {@linkcode cancel} was given.
+   * @throws {UploadError} with the code `ABORTED` if the sender left, or the reason of {@linkcode cancel}.
    */
   read(): Promise<readonly Uint8Array[] | undefined>;
   /** Releases the oldest pieces that are still in use. Called once for each read that returned pieces. */
@@ -57,7 +61,10 @@ export interface BodyReader {
   cancel(reason: unknown): Promise<void>;
 }
 
-/** Calls `take` with each batch of a body while the next is read; a later failure of the other one is ignored. */
+/**
+ * Calls `take` with each batch of a body while the next is read; if one of the two fails, a later failure of the other
+ * is ignored.
+ */
 export async function takeAll(body: BodyReader, take: (pieces: readonly Uint8Array[]) => Promise<void>): Promise<void> {
   for (let pieces = await body.read(); pieces !== undefined;) {
     const taking = take(pieces);
@@ -73,10 +80,10 @@ export async function takeAll(body: BodyReader, take: (pieces: readonly Uint8Arr
 export interface StreamTraits {
   /** Whether the stream is received from the network, where an error means that the sender has left. */
   readonly isReceived: boolean;
-  /** Whether an abandoned stream is left as it is, rather than cancelled. */
+  /** Whether an abandoned stream is left alone instead of being cancelled. */
   readonly leavesBody: boolean;
   readonly ownsChunks: boolean;
-  /** Whether its server reads ahead of the chunks of the body's coding, as {@linkcode ChunkSizedReads} tells. */
+  /** Whether its server reads ahead of the chunks of the chunked coding, see {@linkcode ChunkSizedReads}. */
   readonly readsAhead: boolean;
 }
 
@@ -84,7 +91,7 @@ export function streamFailure(error: unknown, { isReceived }: StreamTraits): unk
   return isReceived ? leftError(error) : error;
 }
 
-/** Releases a stream that is no longer read. A cancellation may take the source a while, and is not awaited. */
+/** Releases a stream that is no longer read. Its cancellation may take some time, and is not awaited. */
 export function cancelQuietly(
   reader: ReadableStreamDefaultReader<Uint8Array> | ReadableStreamBYOBReader,
   reason: unknown,
@@ -95,8 +102,8 @@ export function cancelQuietly(
 }
 
 /**
- * Whether the chunks of a readable have no other owner. Those of a request of `node:http` are the parser's copies,
- * unless the connection has other listeners. (Adapters pass the chunks of their callers.)
+ * Whether the chunks of a readable have no other owner. A request of `node:http` has copies made by the parser, unless
+ * the connection has other listeners. (Adapters pass on their callers' chunks.)
  */
 export function isOurs(readable: Readable): boolean {
   const { socket, httpVersionMajor } = readable as { socket?: unknown; httpVersionMajor?: unknown };
@@ -104,11 +111,11 @@ export function isOurs(readable: Readable): boolean {
     readable.listenerCount("data") <= 1;
 }
 
-/** The maximum number of bytes that one upload buffers: writes larger than half of that save no time. */
+/** The maximum number of bytes that one upload buffers: writes larger than half of that are no faster. */
 const MAX_BODY_BUFFER = 512 * 1024;
-/** The minimum number of bytes that one upload buffers: as much as one read from a socket returns. */
+/** The minimum number of bytes that one upload buffers: the size of one read from a socket. */
 const MIN_BODY_BUFFER = 64 * 1024;
-/** The number of bytes that all bodies of one kind buffer together: larger writes save no time. */
+/** The number of bytes that all bodies of one kind buffer together: larger writes are no faster. */
 const BUDGET = 16 * 1024 * 1024;
 
 let bodies = 0;
@@ -125,7 +132,10 @@ export function activeBodies(): number {
   return bodies;
 }
 
-/** Returns the bytes that one body may buffer: its share, so that memory hardly grows with the number of uploads. */
+/**
+ * Returns the maximum bytes that one body may buffer: its share, so that memory hardly grows with the number of
+ * uploads.
+ */
 export function windowBytes(): number {
   return Math.min(MAX_BODY_BUFFER, Math.max(MIN_BODY_BUFFER, Math.floor(BUDGET / bodies)));
 }

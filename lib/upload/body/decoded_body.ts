@@ -14,16 +14,19 @@ const MAX_CODINGS = 3;
 /** The maximum number of bytes of a decoded piece; each layer has two. */
 const MAX_OUTPUT = 64 * 1024;
 
-/** The codings that can be undone, as the value of `Accept-Encoding` in answers with the status 415. */
+/** The codings that can be undone, as the value of `Accept-Encoding` in responses with the status 415. */
 export const ACCEPTED_CODINGS: string = Object.keys(undoableFormats).join(", ");
 
-/** Undoes content codings as the body is read: a small one that expands to gigabytes is decoded no further. */
+/**
+ * Undoes content codings while the body is read, so that a small body that expands to gigabytes is decoded only up to
+ * the limit.
+ */
 export function decodedBody(
   body: BodyReader,
   contentEncoding: string,
   { maxBytes }: { readonly maxBytes: number },
 ): BodyReader {
-  // A coding applied to compressed bytes hardly shrinks them, so the layers between are about as large as the output.
+  // A coding applied to compressed bytes hardly shrinks them, so the inner layers are about as large as the output.
   const between = maxBytes + Math.ceil(maxBytes / 50) + 4096;
   return requireCodings(contentEncoding).reduceRight<BodyReader>(
     (layer, coding, index) => decodedLayer(layer, coding, index === 0 ? maxBytes : between),
@@ -43,7 +46,7 @@ export function requireCodings(field: string): UndoableCoding[] {
   throw new UploadError("UNSUPPORTED", message);
 }
 
-/** Undoes one coding. The memory of a piece is reused for the next but one. */
+/** Undoes one coding. A piece's memory is reused by the next piece but one. */
 function decodedLayer(body: BodyReader, coding: UndoableCoding, maxBytes: number): BodyReader {
   const pieces = decodedPieces(body, coding, maxBytes);
   let isWhole = false;
@@ -62,7 +65,7 @@ function decodedLayer(body: BodyReader, coding: UndoableCoding, maxBytes: number
       isWhole = next?.done === true;
       return next?.value && [next.value];
     },
-    release() {}, // the buffers are used in turn
+    release() {}, // two buffers are used alternately
     async cancel(reason) {
       if (!isWhole) failure ??= { reason };
       void pieces.return(undefined);
@@ -71,7 +74,7 @@ function decodedLayer(body: BodyReader, coding: UndoableCoding, maxBytes: number
   };
 }
 
-/** Yields decoded bytes when a buffer is full, or when the source has no more at the moment. */
+/** Yields decoded bytes when a buffer is full, or when the source has no more for now. */
 async function* decodedPieces(
   body: BodyReader,
   coding: UndoableCoding,
@@ -84,7 +87,7 @@ async function* decodedPieces(
   try {
     while (!decoder?.isDone) {
       const received = await body.read();
-      // The decoder opens with the first piece: a body that fails before its first byte costs nothing.
+      // The decoder opens with the first piece, so that a body that fails before its first byte costs nothing.
       const opened = decoder ??= await ContentDecoder.open(coding, received?.[0]?.[0]);
       if (received === undefined) opened.end();
       const parts = partsOf(received ?? [], MAX_INPUT);
@@ -125,7 +128,7 @@ function decodingError(cause: unknown): unknown {
     const message = "The body needs a zstd window above 8 MiB, the most that HTTP allows: use a windowLog up to 23";
     return new UploadError("UNSUPPORTED", message, { cause });
   }
-  if (!(cause instanceof TypeError)) return cause; // out of memory, which is not the sender's fault
+  if (!(cause instanceof TypeError)) return cause; // out of memory, which is not the sender's error
   return new UploadError("MALFORMED", `The body is not what its coding promises: ${cause.message}`, { cause });
 }
 

@@ -20,7 +20,7 @@ export class MeteredBody implements BodyReader, TransferProgress {
   readonly #digester: Digester | undefined;
   readonly #unwatch: () => void;
   bytes = 0;
-  /** The time that reads have waited for the sender, and the time at which the pending one began. */
+  /** The time that reads have waited for the sender, and the start of the pending read. */
   #waited = 0;
   #since: number | undefined = undefined;
   #isReading = false;
@@ -65,12 +65,15 @@ export class MeteredBody implements BodyReader, TransferProgress {
     await this.#body.cancel(reason);
   }
 
-  /** Adds the time of a read, unless backpressure held the sender back meanwhile. */
+  /** Adds the time of a read, unless backpressure has paused the sender meanwhile. */
   #time(): void {
     if (this.#isReading && !this.#body.isPaused) this.#since ??= performance.now();
   }
 
-  /** Deno reports a sender that half-closes its connection after the whole body as one that has left. */
+  /**
+   * Ends a complete body. Deno reports a sender that half-closes its connection after the whole body as one that has
+   * left.
+   */
   #endIfComplete(error: unknown): undefined {
     const hasLeft = error instanceof UploadError && error.code === "ABORTED";
     if (!hasLeft || this.bytes !== this.#announced.expectedBytes) throw error;
@@ -91,7 +94,7 @@ export class MeteredBody implements BodyReader, TransferProgress {
   }
 }
 
-/** @throws {TypeError} if `source` is no body, or other code has read it. */
+/** @throws {TypeError} if `source` is not a body, or other code has read it. */
 export function openBody(
   source: BodySource,
   { leavesBody = false, ownsChunks = false }: InnerOptions = {},
@@ -123,7 +126,7 @@ function openStream(stream: ReadableStream<Uint8Array>, traits: StreamTraits): B
   try {
     reader = stream.getReader({ mode: "byob" });
   } catch {
-    return new StreamBody(stream.getReader(), traits); // its source gives chunks as it likes
+    return new StreamBody(stream.getReader(), traits); // its source chooses the size of chunks
   }
   return new ByteStreamBody(reader, traits);
 }
@@ -166,7 +169,10 @@ export function receiveBody(
   }
 }
 
-/** Calls `expire` when the signal says so, the time is over or the sender is too slow; returns what ends the watch. */
+/**
+ * Calls `expire` when the signal aborts, the time is over or the sender is too slow; returns a function that ends the
+ * watch.
+ */
 export function watchBody(
   options: SaveBodyOptions & InnerOptions,
   pace: TransferProgress,
@@ -184,7 +190,7 @@ export function watchBody(
       const failure = monitor.look();
       if (failure !== undefined) end(failure);
     } catch (error) {
-      end(error); // as of a file whose size is unknown
+      end(error); // such as for a file whose size is unknown
     }
   });
   const stop = (): void => {
@@ -202,14 +208,14 @@ export function watchBody(
   return stop;
 }
 
-/** The shortest time that a rate is averaged over, in ms. */
+/** The minimum time in ms that a rate is averaged over. */
 const WINDOW = 30_000;
-/** The number of checks of a sender within the shortest window. */
+/** The number of checks of a sender in the minimum window. */
 const SAMPLES_PER_WINDOW = 10;
 
 /** Finds out whether a sender is too slow, by measuring its rate at intervals. */
 export class RateMonitor {
-  /** The milliseconds between two checks; Infinity if there is no limit to check. */
+  /** The time in ms between two checks; Infinity if there is no limit to check. */
   readonly interval: number;
   readonly #pace: TransferProgress;
   readonly #idleTimeout: number;
@@ -217,13 +223,13 @@ export class RateMonitor {
   readonly #window: number;
   #last: TransferProgress;
   #silence = 0;
-  /** Bytes received in the current window, and the duration of it so far in ms. */
+  /** The bytes received in the current window, and its duration so far in ms. */
   #bytes = 0;
   #waited = 0;
 
   constructor(pace: TransferProgress, options: SaveBodyOptions & InnerOptions) {
     const { idleTimeout = Infinity, minRate = 0 } = options;
-    // The window is no shorter than `idleTimeout`, within which a sender may be silent.
+    // The window is at least `idleTimeout`, during which a sender may be silent.
     const { rateWindow = Math.max(WINDOW, idleTimeout === Infinity ? 0 : idleTimeout) } = options;
     this.#pace = pace;
     this.#idleTimeout = idleTimeout;
@@ -237,7 +243,7 @@ export class RateMonitor {
   look(): UploadError | undefined {
     const { bytes, waited } = this.#pace;
     const received = bytes - this.#last.bytes;
-    // A late check means that this process was busy or asleep, and that bytes may wait unread.
+    // A late check means that this process was busy or suspended, and that bytes may be unread.
     const ms = Math.min(waited - this.#last.waited, 2 * this.interval);
     this.#last = { bytes, waited };
     this.#silence = received > 0 ? 0 : this.#silence + ms;
@@ -262,6 +268,6 @@ export class RateMonitor {
 
 export interface TransferProgress {
   readonly bytes: number;
-  /** Milliseconds spent waiting for the sender so far, without those in which backpressure held it back. */
+  /** The time in ms spent waiting for the sender so far, without times of backpressure. */
   readonly waited: number;
 }

@@ -11,9 +11,12 @@ import {
 } from "./body_source.ts";
 import { GatheredBody, SMALL } from "./gathered_body.ts";
 
-/** The number of bodies above which a read begins only after the write before it; below, the two overlap. */
+/** The number of bodies above which a read begins only after the previous write; up to it, the two overlap. */
 const MANY_BODIES = 64;
-/** Bytes of a read, by the number of bodies: Deno buffers three times that, and reads of 64 KiB take half as long again. */
+/**
+ * The bytes of a read by the number of bodies: Deno buffers three times as much, and with 64 KiB takes 1.5 times as
+ * long.
+ */
 const SIZES: readonly { readonly most: number; readonly size: number }[] = [
   { most: 16, size: 256 * 1024 },
   { most: MANY_BODIES, size: 128 * 1024 },
@@ -21,20 +24,20 @@ const SIZES: readonly { readonly most: number; readonly size: number }[] = [
   { most: Infinity, size: 32 * 1024 },
 ];
 
-/** The time for which small chunks are gathered, in ms: a write takes 0.3 ms on Deno, for 100 bytes as for more. */
+/** The time in ms for which small chunks are gathered: on Deno, a write takes 0.3 ms for 100 bytes as for more. */
 const MOMENT = 4;
 
 /** Reads a body from a byte stream, into one or two buffers. */
 export class ByteStreamBody implements BodyReader {
   readonly #reader: ReadableStreamBYOBReader;
   readonly #traits: StreamTraits;
-  /** Bytes of each read. They never shrink: Deno's server would buffer the body without a limit then. */
+  /** The size of reads. It never shrinks: Deno's server would then buffer the body without limit. */
   readonly #size: number;
   readonly #asked: ChunkSizedReads | undefined;
   readonly #free: ArrayBuffer[] = [];
-  /** Buffers handed out and still in use, the oldest first. */
+  /** The returned buffers that are still in use, the oldest first. */
   readonly #given: ArrayBuffer[] = [];
-  /** A read that has begun, and whose chunk was not returned yet. */
+  /** A read that has begun, whose chunk was not returned yet. */
   #ahead: Promise<ReadableStreamReadResult<Uint8Array<ArrayBuffer>>> | undefined = undefined;
   #onFree: (() => void) | undefined = undefined;
   #isOver = false;
@@ -94,14 +97,14 @@ export class ByteStreamBody implements BodyReader {
     return this.#free.pop() ?? new ArrayBuffer(this.#size);
   }
 
-  /** Returns a small chunk joined with those that follow within {@linkcode MOMENT}: a copy, in a buffer of its own. */
+  /** Returns a small chunk joined with those that follow within {@linkcode MOMENT}, as a copy in a new buffer. */
   async #gathered(first: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
     const room = new Uint8Array(this.#buffer());
     let length = 0;
     let isOver = false;
     const pause = new Pause();
     const over = pause.wait(MOMENT);
-    const end = performance.now() + MOMENT; // no timer fires while a source gives without a wait
+    const end = performance.now() + MOMENT; // no timer fires while a source delivers without a pause
     const gather = async (value: Uint8Array<ArrayBuffer>): Promise<void> => {
       for (;;) {
         room.set(value, length);
@@ -151,21 +154,21 @@ export class ByteStreamBody implements BodyReader {
   }
 }
 
-/** Bytes of the first reads: smaller than most chunks, and no divisor of usual sizes. */
+/** The bytes of the first reads: smaller than most chunks, and not a divisor of usual sizes. */
 const FIRST = 600;
-/** The maximum bytes that frame a chunk: its size in hexadecimal digits, two line ends, and a reserve. */
+/** The maximum bytes around a chunk: its size in hexadecimal digits, two line ends, and a reserve. */
 const FRAME = 20;
-/** Bytes of a read beyond the size of a chunk: a read one byte too short would double the number of reads. */
+/** The bytes of a read in addition to a chunk: a read that is one byte too short would double the number of reads. */
 const SPARE = 64;
-/** The number of chunks of one size after which reads take that size, since a read cannot be shortened again. */
+/** The number of chunks of equal size after which reads take that size, since reads cannot shrink again. */
 const CONSISTENT_CHUNKS = 4;
 
 /**
- * The sizes of reads of a body in the chunked coding, for a server that takes as many bytes off the connection at each
- * read as were ever asked for, but gives no more than the rest of a chunk, and holds the others without a limit: Deno's.
- * With reads of 128 KiB, 25 bodies of 25 MB in chunks of 50 kB took 490 MB and 18 s, with these 120 and 4.
+ * The sizes of reads of a body in the chunked coding, for Deno's server. For each read, that server receives as many
+ * bytes as the largest read so far, but returns at most the rest of a chunk, and buffers the others without limit. With
+ * reads of 128 KiB, 25 bodies of 25 MB in chunks of 50 kB took 490 MB and 18 s, with these 120 MB and 4 s.
  *
- * So reads begin small, and become as large as a chunk once some have come that were.
+ * So reads begin small, and grow to the size of a chunk once some chunks had that size.
  */
 export class ChunkSizedReads {
   readonly #most: number;
@@ -180,7 +183,7 @@ export class ChunkSizedReads {
   gave(bytes: number): void {
     const isFirst = this.#bytes === 0;
     this.#bytes += bytes;
-    // The first read of a chunk takes its frame too.
+    // The first read of a chunk also takes its size line.
     if (bytes >= this.size - (isFirst ? FRAME : 0)) return;
     this.#recent = [...this.#recent, this.#bytes].slice(-CONSISTENT_CHUNKS);
     this.#bytes = 0;

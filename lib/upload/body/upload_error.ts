@@ -59,7 +59,8 @@ const uploadStatuses: Readonly<Record<UploadErrorCode, number>> = {
 };
 
 /**
- * An upload that was refused or failed, with the HTTP status that answers it. Its message may be shown to the sender.
+ * The error of a refused or failed upload, with the HTTP status of the response. Its message may be shown to the
+ * sender.
  *
  * @example Answer with its status
  * ```ts
@@ -78,10 +79,10 @@ const uploadStatuses: Readonly<Record<UploadErrorCode, number>> = {
 export class UploadError extends Error {
   /** The kind of error, for programs. */
   readonly code: UploadErrorCode;
-  /** The HTTP status that answers it. */
+  /** The HTTP status of the response. */
   readonly status: number;
 
-  /** Makes an error by its code, and a message without anything that the sender must not know. */
+  /** Makes an error with a code, and a message that the sender may read. */
   constructor(code: UploadErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = "UploadError";
@@ -118,12 +119,12 @@ const statuses: Readonly<Record<RefusalCode, number>> = { ...uploadStatuses, ...
 
 type Fields = Readonly<Record<string, string>>;
 
-/** A request that is refused, with the words that its sender gets. */
+/** A refused request, with the message for its sender. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly status: number;
   readonly fields: Fields;
-  /** Additional members for programs; `type` tells them the meaning of the others. */
+  /** Additional members for programs; `type` identifies their meaning. */
   readonly members: Readonly<Record<string, unknown>>;
 
   constructor(
@@ -141,13 +142,13 @@ export class Refusal extends Error {
     this.members = members;
   }
 
-  /** Returns the refusal with more fields, which do not replace its own. */
+  /** Returns the refusal with more fields, which do not replace its own ones. */
   withFields(fields: Fields): Refusal {
     return new Refusal(this.code, this.message, { ...fields, ...this.fields }, this.cause, this.members);
   }
 }
 
-/** Makes a refusal for a temporary reason, after which the client may retry. */
+/** Makes a refusal for a temporary reason: the client may retry. */
 export function again(reason: string, cause?: unknown): Refusal {
   return new Refusal("BUSY", `${reason}: try again`, { "Retry-After": "1" }, cause);
 }
@@ -160,18 +161,18 @@ export function quoted(name: string): string {
   return JSON.stringify(name.length > MAX_QUOTED_LENGTH ? `${name.slice(0, MAX_QUOTED_LENGTH)}…` : name);
 }
 
-/** The failure of an upload whose name is taken by another file. */
+/** The error of an upload whose name another file has taken. */
 export function nameTaken(name: string, cause?: unknown): UploadError {
   const message = `Cannot store ${JSON.stringify(name)}: there is a file of that name`;
   return new UploadError("EXISTS", message, cause === undefined ? undefined : { cause });
 }
 
-/** The failure of a body whose sender went away. */
+/** The error of a body whose sender has left. */
 export function leftError(cause: unknown): UploadError {
   return new UploadError("ABORTED", "The sender left before the end of the body", cause ? { cause } : undefined);
 }
 
-/** Whether the sender of a request is known to have left: its body has ended then, whichever code read it. */
+/** Whether the sender of a request is known to have left: the body has ended then, whichever code reads it. */
 export function hasLeft(request: Readable): boolean {
   const { aborted, stream } = request as { aborted?: boolean; stream?: { aborted?: boolean } };
   return aborted === true || stream?.aborted === true;

@@ -30,8 +30,8 @@ import { MAX_TIMER_DELAY } from "../../timers/mod.ts";
  */
 export interface SaveBodyOptions {
   /**
-   * The maximum number of bytes to receive, and to store. More is an {@linkcode UploadError} `TOO_LARGE`, before the
-   * first byte if the sender says how many there will be.
+   * The maximum number of bytes to receive, and to store. More bytes are an {@linkcode UploadError} `TOO_LARGE`, before
+   * the first byte if the sender announces the length.
    *
    * @default Infinity
    */
@@ -43,9 +43,9 @@ export interface SaveBodyOptions {
    */
   expectedBytes?: number;
   /**
-   * Whether what was received is held against the request's `Content-Digest` and `Repr-Digest` fields, if it has any
-   * (RFC 9530); other bytes are an {@linkcode UploadError} `DIGEST_MISMATCH`. A digest that is announced for the trailers
-   * (`Trailer: Content-Digest`) is a `TRAILER_DIGEST` before the body is read.
+   * Whether the received bytes are compared with the request's `Content-Digest` and `Repr-Digest` fields, if any (RFC
+   * 9530). A difference is an {@linkcode UploadError} `DIGEST_MISMATCH`. A digest announced for the trailers (`Trailer:
+   * Content-Digest`) is a `TRAILER_DIGEST` error before the body is read.
    *
    * @default true
    */
@@ -57,9 +57,9 @@ export interface SaveBodyOptions {
    */
   idleTimeout?: number;
   /**
-   * The minimum bytes a second from the sender, on the average of each 30 s, or of `idleTimeout` if that is longer.
-   * Fewer are an {@linkcode UploadError} `TIMEOUT`. Times in which a slower destination holds the sender back do not
-   * count, nor does what is left of the last 30 s. Of a body with a coding, what is received counts.
+   * The minimum bytes a second from the sender, on the average of each 30 s, or of `idleTimeout` if that is longer. A
+   * lower rate is an {@linkcode UploadError} `TIMEOUT`. Times of backpressure from a slow destination do not count, nor
+   * does an incomplete last period. For an encoded body, the received bytes count.
    *
    * @default 0, no limit
    */
@@ -70,35 +70,35 @@ export interface SaveBodyOptions {
    * @default Infinity
    */
   timeout?: number;
-  /** Ends the upload, which is rejected with the signal's reason; nothing is left of it. */
+  /** Aborts the upload, which rejects with the signal's reason and leaves no file. */
   signal?: AbortSignal;
   /**
-   * Called with the bytes received so far, and those that there will be if that was announced, as they come and when all
-   * have. What it throws ends the upload.
+   * Called with the bytes received so far, and the announced total if any, as bytes arrive and at the end. An exception
+   * aborts the upload.
    */
   onProgress?: (progress: { readonly bytes: number; readonly expectedBytes: number | undefined }) => void;
   /**
-   * Whether the request's `Content-Encoding` is undone (`gzip`, `deflate`, `br`, `zstd`, also several); one that is
-   * not known is an {@linkcode UploadError} `UNSUPPORTED`. If false, bytes are stored as they come.
+   * Whether the request's `Content-Encoding` is undone (`gzip`, `deflate`, `br`, `zstd`, also several); an unknown
+   * coding is an {@linkcode UploadError} `UNSUPPORTED`. If false, bytes are stored as received.
    *
    * @default false
    */
   decode?: boolean;
   /**
-   * The maximum bytes that `decode` may make of any body; more is an {@linkcode UploadError} `TOO_LARGE`.
+   * The maximum bytes of a body after `decode`; more is an {@linkcode UploadError} `TOO_LARGE`.
    *
-   * @default `maxBytes`, or 1 GiB if that is without limit
+   * @default `maxBytes`, or 1 GiB if that is Infinity
    */
   maxDecodedBytes?: number;
   /**
-   * The folder that destinations are relative to and must not leave, by `..`, absolute paths or links. For names that
-   * the sender has a say in. A `..` in them takes the part before it away, as in a URL, be that a link or not.
+   * The folder that destinations are relative to and must not leave by `..`, absolute paths or links. Required for
+   * names that the sender influences. A `..` removes the part before it, as in a URL, even if that is a link.
    *
-   * @default none, any path will do
+   * @default none: any path is allowed
    */
   root?: string | URL;
   /**
-   * Whether a file that has the name already is replaced; if not, it is an {@linkcode UploadError} `EXISTS`.
+   * Whether an existing file of the name is replaced; otherwise it is an {@linkcode UploadError} `EXISTS`.
    *
    * @default false
    */
@@ -106,32 +106,32 @@ export interface SaveBodyOptions {
   /**
    * The permission bits of the file.
    *
-   * @default what the process gives new files
+   * @default those of new files of the process
    */
   mode?: number;
   /**
-   * Whether the file and its name are flushed to the disk before the upload counts as done, so that it outlives a loss
-   * of power.
+   * Whether the file and its name are flushed to the disk before the upload is reported as stored, so that it survives
+   * a power failure.
    *
    * @default false
    */
   flush?: boolean;
-  /** The algorithm of a digest to make of what is stored. */
+  /** The algorithm of a digest to compute of the stored bytes. */
   digest?: DigestAlgorithm;
 }
 
-/** Options that only this library's handlers use. */
+/** Options for this library's handlers only. */
 export interface InnerOptions {
   /**
-   * Whether the body of an upload that fails is left as it is, for the caller to read on, rather than cancelled: servers
-   * receive all of a body that is cancelled, as fast as it comes.
+   * Whether the body of a failed upload is left for the caller to read, instead of being cancelled: servers receive all
+   * of a cancelled body, at full speed.
    */
   readonly leavesBody?: boolean;
-  /** Whether the chunks of the body have no other owner, so that their memory can be given back at once. */
+  /** Whether the chunks of the body have no other owner, so that their memory can be freed at once. */
   readonly ownsChunks?: boolean;
-  /** The window that `minRate` is averaged over, in ms, if it is not the documented one. */
+  /** The window in ms over which `minRate` is averaged, if not the documented one. */
   readonly rateWindow?: number;
-  /** The type that a file of a form counts as, by what its sender gives, if anything, and its name. */
+  /** Returns the type of a form's file by its name and the type that the sender gives, if any. */
   readonly typeOf?: (given: string | undefined, filename: string) => string;
 }
 
@@ -160,7 +160,7 @@ export function bodyMembers(): SchemaOf<
 
 export const saveBodyOptions: SchemaOf<SaveBodyOptions> = /* @__PURE__ */ schema("saveBody()", bodyMembers);
 
-/** @throws {TypeError} if there is a limit for what `decode` makes, and it makes nothing. */
+/** @throws {TypeError} if `maxDecodedBytes` is given without `decode`. */
 export function requireDecode(given: SaveBodyOptions): void {
   if (!given.decode) refuseUnused(given, ["maxDecodedBytes"], "needs decode: true: else maxBytes is the limit");
 }
@@ -173,7 +173,7 @@ export function rate<D extends number | undefined = undefined>(fallback?: D): Me
   return number(0, Number.MAX_SAFE_INTEGER, fallback);
 }
 
-/** An option that is a time limit in ms, or Infinity. */
+/** Returns a schema member for a time limit in ms, or Infinity. */
 export function timeLimit<D extends number | undefined = undefined>(fallback?: D): Member<number, D> {
   const expected = `a number of ms above 0 and up to ${MAX_TIMER_DELAY}, or Infinity`;
   const accepts = (value: unknown): boolean => {

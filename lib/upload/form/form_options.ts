@@ -22,25 +22,25 @@ import type { BodyDestination } from "../sink/open_sink.ts";
 export interface FormPart {
   /** The name of the form's field. */
   readonly name: string;
-  /** The name that the file has at the sender: any text at all, also `../../etc/passwd`. Never use it as a path. */
+  /** The file's name at the sender: any text, such as `../../etc/passwd`. Never use it as a path. */
   readonly filename: string;
-  /** The media type that the sender gives the file, with its parameters; `text/plain` if none is given. */
+  /** The media type that the sender gives the file, with its parameters; `text/plain` if there is none. */
   readonly contentType: string;
 }
 
 /** The destination of a part's bytes. One call at a time. */
 export interface PartTarget {
-  /** Takes the next bytes; when it is done, the memory of the pieces may be used again. */
+  /** Writes the next bytes; once it has settled, the memory of the pieces may be reused. */
   write(pieces: readonly Uint8Array[]): Promise<void> | void;
   end(): Promise<void> | void;
 }
 
-/** The failure of a form that is not what RFC 7578 says. */
+/** Returns the error of a form that violates RFC 7578. */
 export function malformed(message: string): UploadError {
   return new UploadError("MALFORMED", `The form is malformed: ${message}`);
 }
 
-/** The failure of a form that exceeds the option `limit`. */
+/** Returns the error of a form that exceeds the option `limit`. */
 export function tooLarge(what: string, value: number, unit: string, limit: string): UploadError {
   return new UploadError("TOO_LARGE", `${what} more than the ${value} ${unit} that are accepted (${limit})`);
 }
@@ -56,11 +56,14 @@ export function destinationResolver(destination: FormDestination, root: SaveForm
     throw new TypeError(`The destination of a form must be ${message}, not ${String(destination)}`);
   }
   const given = typeof destination === "string" ? destination : fileURLToPath(destination);
-  const folder = root === undefined ? lastingPath(given || ".") : given; // below the root, which is lasting
+  // With a root, relative paths need no fixed working directory.
+  const folder = root === undefined ? lastingPath(given || ".") : given;
   return ({ filename, contentType }) => join(folder, randomName(filename, contentType));
 }
 
-/** Returns a random UUID with the extension of the name or, if that has none of letters and digits, the type. */
+/**
+ * Returns a random UUID with the extension of the name; if that has none of letters and digits, with that of the type.
+ */
 export function randomName(filename: string, contentType: string): string {
   const [, own] = /\.([\da-z]{1,16})$/i.exec(filename) ?? [];
   const extension = own?.toLowerCase() ?? extensionOfType(contentType);
@@ -68,8 +71,8 @@ export function randomName(filename: string, contentType: string): string {
 }
 
 /**
- * Options of {@linkcode saveForm}. `maxBytes`, `expectedBytes`, `verify`, `timeout` and the other options of what is
- * received are meant of the whole body of the request; `root`, `overwrite`, `mode`, `flush` and `digest` of each file.
+ * Options of {@linkcode saveForm}. Options for receiving, such as `maxBytes`, `expectedBytes`, `verify` and `timeout`,
+ * apply to the whole body of the request; `root`, `overwrite`, `mode`, `flush` and `digest` to each file.
  *
  * @example One picture of at most 5 MB, and a few words
  * ```ts
@@ -87,7 +90,7 @@ export interface SaveFormOptions extends SaveBodyOptions {
    */
   maxParts?: number;
   /**
-   * The maximum size of one file, in bytes; what is skipped has no limit but `maxBytes`.
+   * The maximum size of one file, in bytes; skipped files are limited only by `maxBytes`.
    *
    * @default Infinity
    */
@@ -99,7 +102,7 @@ export interface SaveFormOptions extends SaveBodyOptions {
    */
   maxFieldBytes?: number;
   /**
-   * The maximum size of all names and texts of fields together, in bytes: they are kept in memory.
+   * The maximum size of all names and texts of fields together, in bytes, which are kept in memory.
    *
    * @default 16_777_216
    */
@@ -117,14 +120,14 @@ export interface SaveFormOptions extends SaveBodyOptions {
    */
   maxHeaderBytes?: number;
   /**
-   * The `Content-Type` of the body, with its boundary, where the source is a bare stream, that has none.
+   * The `Content-Type` of the body, with its boundary, required if the source is a stream, which has none.
    *
    * @default the `Content-Type` of the request
    */
   contentType?: string;
 }
 
-/** The maximum size of a header that the parser of header fields takes, in bytes. */
+/** The maximum size of a part's header that the parser accepts, in bytes. */
 const MAX_HEADER_BYTES = 16 * 1024;
 
 export const saveFormOptions: SchemaOf<

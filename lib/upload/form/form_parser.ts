@@ -4,12 +4,15 @@ import { quoted, UploadError } from "../body/upload_error.ts";
 import { type FormLimits, malformed, tooLarge } from "./form_options.ts";
 import { parseParameters, parsePartHeader, type PartHeader } from "./part_header.ts";
 
-/** The maximum number of repetitions at the end of a boundary: known senders have none that repeat more. */
+/** The maximum number of repetitions at the end of a boundary: no known sender repeats more. */
 const MAX_REPETITIONS = 32;
 /** A valid boundary: characters by RFC 2046, section 5.1.1, and others that senders use. */
 const boundaryPattern = /^[!-~](?:[ -~]{0,68}[!-~])?$/;
 
-/** @throws {UploadError} `UNSUPPORTED` if the body is no form, or compressed; `MALFORMED` by its boundary. */
+/**
+ * @throws {UploadError} `UNSUPPORTED` if the body is not a form, or is compressed; `MALFORMED` if its boundary is
+ * invalid.
+ */
 export function boundaryOf(source: BodySource, contentType: string | undefined, decode: boolean): string {
   if (typeof source !== "object" || source === null) {
     throw new TypeError(`The source of a form must be a Request, a stream or a request of node, not ${String(source)}`);
@@ -37,7 +40,10 @@ export function boundaryOf(source: BodySource, contentType: string | undefined, 
   return boundary;
 }
 
-/** Counts the repetitions at the end of a text: the search compares that many bytes for each, 70 times `a` at 20 MB/s. */
+/**
+ * Counts the repetitions at the end of a text: the search compares that many bytes at each, at 20 MB/s for 70 times
+ * `a`.
+ */
 function repetitions(text: string): number {
   let most = 1;
   for (let period = 1; period < text.length; period++) {
@@ -57,19 +63,19 @@ export type FormEvent =
 const CR = 13;
 const LF = 10;
 const DASH = 45;
-/** The space for the longest boundary with its line end, in bytes. */
+/** The space in bytes for the longest boundary with its line end. */
 const BEGINNING = 128;
 
 const encoder = new TextEncoder();
 
-/** The section that the next bytes belong to; a preamble and an epilogue stand around the boundaries. */
+/** The section of the next bytes; the preamble and the epilogue are outside the boundaries. */
 type State = "preamble" | "boundary" | "header" | "body" | "epilogue";
 
 /**
- * Takes a form apart as it comes in (RFC 7578, RFC 2046 section 5.1), keeping no more of it than one header.
+ * Parses a form as it arrives (RFC 7578, RFC 2046 section 5.1), keeping at most one header of it.
  *
- * The library finds the boundaries, across pieces too, and reads header fields. What it lacks is here: limits, and
- * that nothing but a line end, or two dashes, may follow a boundary.
+ * The library finds boundaries, across pieces too, and parses header fields. This class adds limits, and the check that
+ * a boundary is followed only by a line end or two dashes.
  */
 export class FormParser {
   readonly #limits: FormLimits;
@@ -81,7 +87,7 @@ export class FormParser {
   #preamble = 0;
   /** The text after a boundary on its line so far, without spaces and tabs. */
   #line = "";
-  /** The buffer of the header that is being read. */
+  /** The buffer for the header that is being read. */
   readonly #header: Uint8Array;
   #headerLength = 0;
   #hasBegun = false;
@@ -99,8 +105,8 @@ export class FormParser {
   write(pieces: readonly Uint8Array[]): readonly FormEvent[] {
     this.#events = [];
     for (const piece of pieces) {
-      // The search copies a piece when it has kept bytes before it: the line end before the first boundary, and seldom
-      // more.
+      // The search copies a piece only if it has kept bytes before it: always the line end before the first boundary,
+      // rarely more.
       const begin = this.#hasBegun ? 0 : BEGINNING;
       this.#hasBegun = true;
       if (begin > 0) this.#take(piece.subarray(0, begin));
@@ -138,7 +144,7 @@ export class FormParser {
     return this.#state === "epilogue";
   }
 
-  /** Takes at least one byte after `boundaries` boundaries. */
+  /** Handles bytes, at least one, that follow `boundaries` boundaries. */
   readonly #onBytes = (boundaries: number, bytes: Uint8Array): void => {
     if (this.#isComplete()) return;
     if (boundaries === 0) return this.#skipPreamble(bytes);
@@ -167,7 +173,7 @@ export class FormParser {
     this.#line = "";
   }
 
-  /** Reads the rest of a boundary's line; returns what follows it. */
+  /** Reads the rest of a boundary's line; returns the bytes behind it. */
   #readLine(bytes: Uint8Array): Uint8Array {
     for (let index = 0; index < bytes.length; index++) {
       const byte = bytes[index];
@@ -196,7 +202,7 @@ export class FormParser {
     this.#headerLength = 0;
   }
 
-  /** Reads the header of a part up to its empty line; returns what follows it. */
+  /** Reads the header of a part up to its empty line; returns the bytes behind it. */
   #readHeader(bytes: Uint8Array): Uint8Array {
     for (let index = 0; index < bytes.length; index++) {
       if (this.#headerLength === this.#header.length) {

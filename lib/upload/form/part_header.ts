@@ -6,11 +6,11 @@ import { type FormLimits, malformed, tooLarge } from "./form_options.ts";
 /** A header field's value with parameters: `form-data; name="a"`. */
 interface ParameterizedValue {
   readonly value: string;
-  /** The parameters, by their names in lower case; the values as they were sent, without quotes. */
+  /** The parameters by their names in lower case; values are without quotes, but not unescaped. */
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** The escape of a quote within a quoted value: a backslash (RFC 9110), or `%22` as browsers write it. */
+/** The escape of a quote within a quoted value: a backslash (RFC 9110), or `%22` as in browsers. */
 type Quoting = "backslash" | "browser";
 
 const valuePattern = /[^;]*/y;
@@ -18,7 +18,7 @@ const namePattern = /[ \t]*;[ \t]*([^\s;="]+)[ \t]*=[ \t]*/y;
 const tokenPattern = /[^\s;"][^;"]*/y;
 const endPattern = /[ \t]*(?:;|$)/y;
 
-/** Reads a value and its parameters; undefined if they are malformed, or one comes twice. */
+/** Parses a value and its parameters; undefined if they are malformed, or one occurs twice. */
 export function parseParameters(field: string, quoting: Quoting): ParameterizedValue | undefined {
   const text = field.trim().replace(/;$/, "").trimEnd();
   const value = take(valuePattern, text, 0)![0];
@@ -57,14 +57,14 @@ function quoteEnd(text: string, start: number, quoting: Quoting): number | undef
   return undefined;
 }
 
-/** Whether a backslash is an escape: browsers send it as itself; other senders write `\\"` for a quote. */
+/** Whether a backslash is an escape: browsers do not escape with it; other senders write `\\"` for a quote. */
 function isEscape(text: string, index: number, quoting: Quoting): boolean {
   if (quoting === "backslash") return true;
   return text[index + 1] === '"' && take(endPattern, text, index + 2) === undefined;
 }
 
 function unquoted(text: string, quoting: Quoting): string {
-  // Browsers send no quotes inside; senders that write \" write \\ too.
+  // Browsers send no quotes in values; senders that write \" also write \\.
   return quoting === "backslash" || text.includes('"') ? text.replace(/\\([\s\S])/g, "$1") : text;
 }
 
@@ -77,16 +77,16 @@ export interface PartHeader {
 
 type Fields = Record<string, string | string[]>;
 
-/** The transfer codings of a part that change nothing. */
+/** The transfer codings that leave a part unchanged. */
 const identities = ["7bit", "8bit", "binary"];
 
-/** Reads the header of the part with this number, from 1 on, up to the empty line. */
+/** Parses the header of a part up to the empty line; parts are numbered from 1. */
 export function parsePartHeader(block: Uint8Array, number: number, limits: FormLimits): PartHeader {
   const part = `part ${number}`;
   const fields = fieldsOf(block, part, limits);
   const coding = fieldOf(fields, "content-transfer-encoding", part)?.toLowerCase();
   if (coding !== undefined && !identities.includes(coding)) {
-    // RFC 7578, section 4.7, deprecates the field. Stored undecoded, the file would differ from what the sender meant.
+    // RFC 7578, section 4.7, deprecates the field. Stored without decoding, the file would not be the sender's.
     throw new UploadError("UNSUPPORTED", `The Content-Transfer-Encoding ${quoted(coding)} of ${part} is not accepted`);
   }
   const disposition = fieldOf(fields, "content-disposition", part);
@@ -124,10 +124,10 @@ function fieldOf(fields: Fields, name: string, part: string): string | undefined
   return value?.trim();
 }
 
-/** The names that a `Content-Disposition` gives (RFC 7578, section 4.2). */
+/** Returns the names in a `Content-Disposition` (RFC 7578, section 4.2). */
 function namesOf(disposition: string, part: string): { name: string; filename: string | undefined } {
   const message = `the Content-Disposition of ${part}, ${quoted(disposition)},`;
-  // A quote that `curl --form-escape` writes as \\" may stand before a semicolon, where a browser's value would end.
+  // A quote that `curl --form-escape` writes as \\" may precede a semicolon, which would end a browser's value.
   const parsed = parseParameters(disposition, "browser") ?? parseParameters(disposition, "backslash");
   if (parsed === undefined) throw malformed(`${message} cannot be read`);
   if (parsed.value !== "form-data") throw malformed(`${message} is not form-data`);
@@ -140,7 +140,10 @@ function namesOf(disposition: string, part: string): { name: string; filename: s
   return { name: unescaped(name), filename };
 }
 
-/** Undoes what browsers and `fetch()` do to names. See the HTML Standard, "multipart/form-data encoding algorithm". */
+/**
+ * Undoes the escapes of browsers and `fetch()` in names. See the HTML Standard, "multipart/form-data encoding
+ * algorithm".
+ */
 function unescaped(name: string): string {
   return name.replace(/%(?:22|0D|0A)/gi, decodeURIComponent);
 }
@@ -154,7 +157,7 @@ export function decodeExtended(text: string): string | undefined {
       return value.replace(/%([\da-f]{2})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16)));
     }
   } catch {
-    // It is malformed.
+    // The value is malformed.
   }
   return undefined;
 }

@@ -25,7 +25,7 @@ import { boundaryOf, type FormEvent, FormParser } from "./form_parser.ts";
 import type { PartHeader } from "./part_header.ts";
 
 /**
- * A form that was stored.
+ * A stored form.
  *
  * @example List what came
  * ```ts
@@ -40,30 +40,31 @@ import type { PartHeader } from "./part_header.ts";
 export interface SavedForm {
   /** The text fields, in their order. */
   readonly fields: FormData;
-  /** The files that were stored, in their order. */
+  /** The stored files, in their order. */
   readonly files: (FormPart & SavedBody)[];
-  /** Bytes of the files. */
+  /** The total bytes of the files. */
   readonly bytes: number;
 }
 
 /**
- * Stores the files of a form (`multipart/form-data`) as they come in, in constant memory, and gives its text fields.
+ * Stores the files of a form (`multipart/form-data`) as they arrive, in constant memory, and returns its text fields.
  *
- * All or nothing: the files appear under their names when the whole form is received and good. If another file took a
- * name by then, the files of the form that have theirs are removed again. Those that have replaced another by
- * `overwrite` stay. (A process that is killed just then can leave some of the files, each of them whole.) Streams as
- * destinations are closed after that, or aborted.
+ * All or nothing: the files get their names once the whole form is received and valid. If another file has taken one of
+ * the names, files of the form that already have theirs are removed, unless they have replaced another by `overwrite`.
+ * (If the process is killed in this step, some of the files can stay, each complete.) Destination streams are closed
+ * last, or aborted.
  *
- * Files are distinguished from texts by their file names, and an `<input type="file">` where nothing was chosen is
- * skipped. Texts are UTF-8, whatever a field `_charset_` says.
+ * A part with a file name is a file, other parts are texts; an `<input type="file">` without a chosen file is skipped.
+ * Texts are UTF-8, whatever a field `_charset_` says.
  *
  * @param source A `Request`, a stream of bytes with the option `contentType`, or a request of `node:http` or
  * `node:http2`.
  * @param destination A folder, where files get random names with the extensions of their names or types; or a function
- * that returns the destination of each, or undefined to skip it. Use the option `root` if the sender has a say in it.
- * @throws {UploadError} if the form is refused or the upload fails, with the HTTP status that says so.
- * @throws {TypeError | RangeError} if an argument is not what it has to be, or the body was read before.
- * @throws {Error} what the file system, the function or a destination says otherwise, and the signal's reason.
+ * that returns the destination of each file, or undefined to skip the file. Use the option `root` if the sender
+ * influences the destination.
+ * @throws {UploadError} if the form is refused or the upload fails, with the HTTP status for it.
+ * @throws {TypeError | RangeError} if an argument is invalid, or the body was read before.
+ * @throws {Error} other errors of the file system, the function or a destination, and the signal's reason.
  * @see {@link https://www.rfc-editor.org/rfc/rfc7578}
  * @example Store the files of a form
  * ```ts
@@ -91,7 +92,7 @@ export async function saveForm(
   return await storeForm(source, destination, given);
 }
 
-/** Stores a form as {@linkcode saveForm} does, with options that are checked already. */
+/** Stores a form as {@linkcode saveForm} does, with checked options. */
 export async function storeForm(
   source: BodySource,
   destination: FormDestination,
@@ -142,14 +143,14 @@ function distributor(
   };
 }
 
-/** The text fields of a form: the one that is received, and those before it. */
+/** The text fields of a form: the current one, and those before it. */
 class FormFields implements PartTarget {
   readonly data: FormData = new FormData();
   readonly #limits: FormLimits;
   /** UTF-8 always: neither a field `_charset_` nor a part's `charset` changes that, as in `Request.formData()`. */
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   #name = "";
-  /** The text of the field that is received, and its bytes so far. */
+  /** The text of the current field, and its bytes so far. */
   #text = "";
   #length = 0;
   #total = 0;
@@ -193,7 +194,7 @@ class FormFields implements PartTarget {
 
 type SavedFormFile = FormPart & SavedBody;
 
-/** The files of a form: all of them appear, or none. */
+/** The files of a form: all of them get their names, or none does. */
 class FormFiles {
   readonly #destine: ResolveDestination;
   readonly #options: SaveFormOptions & FormLimits;
@@ -204,7 +205,7 @@ class FormFiles {
   readonly #sinks: BodySink[] = [];
   readonly #made: Undoable[] = [];
   #opening: Promise<BodySink> | undefined = undefined;
-  /** The reason of the discard, after which nothing is kept any more. */
+  /** The reason of the discard, after which no file is kept. */
   #discarded: { readonly reason: unknown } | undefined = undefined;
 
   constructor(destine: ResolveDestination, options: SaveFormOptions & FormLimits) {
@@ -218,7 +219,9 @@ class FormFiles {
     return file;
   }
 
-  /** Names all files, once all are received. If one cannot be named, {@linkcode discard} removes the others. */
+  /**
+   * Gives all files their names, once all are received. If that fails for one, {@linkcode discard} removes the others.
+   */
   async commit(): Promise<SavedFormFile[]> {
     // Streams are closed last, because closing them cannot be undone.
     const sinks = this.#sinks;
@@ -233,10 +236,13 @@ class FormFiles {
     return this.#parts.flatMap((part) => part.saved ?? []);
   }
 
-  /** Removes all files of the form, also one that is being opened, unless they have replaced others. Never rejects. */
+  /**
+   * Removes all files of the form, even one that is being opened, except those that have replaced others. Never
+   * rejects.
+   */
   async discard(reason: unknown): Promise<void> {
     this.#discarded = { reason };
-    await this.#opening?.catch(() => {}); // it fails for the form's own reason, or there is nothing of it
+    await this.#opening?.catch(() => {}); // it fails with the form's own error, or has no file
     for (const sink of this.#sinks.splice(0)) await sink.discard(reason);
     await undoAll(this.#made.splice(0));
   }
@@ -248,7 +254,7 @@ class FormFiles {
     if (isStream) this.#take(destination, part);
     this.#opening = openSink(destination, this.#options);
     const sink = await this.#opening;
-    this.#sinks.push(sink); // also if all are being discarded: that waits for it
+    this.#sinks.push(sink); // also during a discard, which waits for this sink
     const { place } = sink;
     if (place !== undefined) this.#take(place, part);
     return this.#discarded ? undefined : sink;
@@ -263,7 +269,7 @@ class FormFiles {
   }
 }
 
-/** A file of a form while it is received, and after. */
+/** A file of a form, while it is received and afterwards. */
 class FilePart implements PartTarget {
   readonly #part: FormPart;
   readonly #open: () => Promise<BodySink | undefined>;
@@ -296,7 +302,7 @@ class FilePart implements PartTarget {
   }
 
   async end(): Promise<void> {
-    // A browser sends this for an <input type="file"> where nothing was chosen.
+    // Browsers send this for an <input type="file"> without a chosen file.
     if (!this.#isOpen && this.#part.filename === "") return;
     const sink = await this.#opened();
     if (sink === undefined) return;

@@ -12,7 +12,7 @@ import { essenceOf } from "../../semantics/mod.ts";
 import { decodePath, pathBelow, requireName } from "./naming.ts";
 import { type Place, requireConditions } from "./storage.ts";
 
-/** The methods that are answered, as a value of `Allow`. */
+/** The supported methods, as a value of `Allow`. */
 export const METHODS = "OPTIONS, POST, PUT";
 
 export interface Admitted {
@@ -21,7 +21,7 @@ export interface Admitted {
   readonly file: { readonly name: string; readonly found: Place | undefined } | undefined;
 }
 
-/** Decides whether a request is admitted, by its header and the names of files alone; throws if it is not. */
+/** Decides by the header and the names of files whether a request is admitted; throws if it is not. */
 export async function admit(settings: Settings, request: UploadRequest): Promise<Admitted> {
   const { method, source } = request;
   const below = pathBelow(request.target, settings.basePath);
@@ -72,7 +72,7 @@ export function requireType({ accept }: Settings, contentType: string): void {
   throw new Refusal("UNSUPPORTED", message, { Accept: String(accept) });
 }
 
-/** Makes the checks of a body that need none of its bytes, so that no refused body is requested. */
+/** Checks everything about a body that needs none of its bytes, so that a refused body is not requested. */
 function requireBody({ save }: Settings, { source }: UploadRequest, isForm: boolean): void {
   if (fieldOf(source, "content-range") !== undefined) {
     // RFC 9110, section 14.5; some scripts send the pieces of a file by POST.

@@ -9,7 +9,7 @@ import { answerNode, answerWaiting } from "./node_handler.ts";
 import { type Settings, settingsOf } from "./settings.ts";
 
 /**
- * Answers requests that bring files.
+ * A handler of requests that contain files.
  *
  * @example Let senders ask before they send
  * ```ts
@@ -24,15 +24,15 @@ import { type Settings, settingsOf } from "./settings.ts";
  */
 export interface UploadHandler {
   /**
-   * Answers a `Request`: for `Deno.serve()`, `Bun.serve()`, srvx, Hono. Bound, so that it can be passed on alone.
+   * Answers a `Request`: for `Deno.serve()`, `Bun.serve()`, srvx, Hono. Bound, so it can be passed as a callback.
    *
-   * @param server What the server passes besides: of Bun's, forms take less memory then.
+   * @param server The server's second argument: with Bun's, forms take less memory.
    * @returns The response. The promise is never rejected.
    */
   readonly fetch: (request: Request, server?: unknown) => Promise<Response>;
   /**
-   * Answers a request to `node:http`, `node:https` or `node:http2`, with no `Request` in between; also in a chain of
-   * Connect or Express, before body parsers, where other paths and methods go on to `next()`. Bound.
+   * Answers a request to `node:http`, `node:https` or `node:http2`, without a `Request`. It also works in Connect or
+   * Express, before body parsers: other paths and methods are passed on to `next()`. Bound.
    */
   readonly node: (
     req: IncomingMessage | Http2ServerRequest,
@@ -40,16 +40,16 @@ export interface UploadHandler {
     next?: (error?: unknown) => void,
   ) => void;
   /**
-   * Answers a request with `Expect: 100-continue`, whose sender gets 100 only if the body is welcome:
-   * `server.on("checkContinue", handler.checkContinue)`. Without that, `node:http` requests every body. Bound.
+   * Answers a request with `Expect: 100-continue`: the sender gets a 100 only if the body is accepted. Use it as
+   * `server.on("checkContinue", handler.checkContinue)`; without it, `node:http` requests every body. Bound.
    */
   readonly checkContinue: (
     req: IncomingMessage | Http2ServerRequest,
     res: ServerResponse | Http2ServerResponse,
   ) => void;
   /**
-   * Ends the handler before its server: further requests are answered with 503 `BUSY`, and each answer ends its connection,
-   * while uploads under way go on. Resolves when all are answered; then stop the server. Bound.
+   * Closes the handler before its server. Further requests get 503 `BUSY`, and each response closes its connection;
+   * uploads in progress continue. Resolves when all have responses; then stop the server. Bound.
    */
   readonly close: () => Promise<void>;
   /** Does what {@linkcode close} does. */
@@ -57,7 +57,7 @@ export interface UploadHandler {
 }
 
 /**
- * Stores the files that come with HTTP requests in a folder, and answers:
+ * Stores the files in HTTP requests in a folder, and responds:
  *
  * | request | |
  * |---|---|
@@ -69,17 +69,17 @@ export interface UploadHandler {
  *
  * Stored files are reported as JSON, `{"files": [{"name", "bytes", "digest"?, "field"?, "filename"?, "contentType"}],
  * "fields": {…}}`, with `Location` for a single file; refusals as `application/problem+json` (RFC 9457), `{"title",
- * "status", "detail", "code"}`, with the code of an {@linkcode UploadError}, or one of those that the page lists, such as
- * `NO_FOLDER`. Neither tells a path of the server.
+ * "status", "detail", "code"}`, with the code of an {@linkcode UploadError}, or one that the page lists, such as
+ * `NO_FOLDER`. Neither reveals paths of the server.
  *
- * A request is refused before its body is read if its header suffices. The sender gets the response though it may still
- * send, and the connection ends before the body does. `If-None-Match: *`, `If-Match` and `If-Unmodified-Since` are
- * heeded by PUT. All clients that may send requests may store files: put authorisation in front of it.
+ * A request is refused before its body is read if its header suffices. The sender gets the response while it is still
+ * sending, and the connection closes before the body's end. PUT respects `If-None-Match: *`, `If-Match` and
+ * `If-Unmodified-Since`. Any client that can send requests can store files: add authorisation before the handler.
  *
- * Temporary files that killed servers left in the folder are removed in the background.
+ * Temporary files of killed servers in the folder are removed in the background.
  *
- * @throws {TypeError | RangeError} if an option is not what it should be.
- * @throws {Error} if the folder is missing and cannot be made.
+ * @throws {TypeError | RangeError} if an option is unknown, of the wrong type or out of range.
+ * @throws {Error} if the folder is missing and cannot be created.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110} for HTTP
  * @see {@link https://www.rfc-editor.org/rfc/rfc7578} for forms
  * @example Store what is sent

@@ -6,14 +6,14 @@ import { Refusal } from "../body/upload_error.ts";
 /** The other sites whose pages may upload: all, none, or these origins. */
 export type AllowedOrigins = boolean | ReadonlySet<string>;
 
-/** A scheme and a host, with a port maybe: `https://app.example:8443`. Applications have schemes of their own. */
+/** A scheme and a host, with an optional port: `https://app.example:8443`. Applications have their own schemes. */
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#\\@]+\/?$/i;
 
 export function isOrigin(text: string): boolean {
   return ORIGIN.test(text);
 }
 
-/** The value of the option `allowCrossSite`. @throws {TypeError} if the list of origins is empty. */
+/** Returns the value of the option `allowCrossSite`. @throws {TypeError} if the list of origins is empty. */
 export function allowedOrigins(value: boolean | readonly string[]): AllowedOrigins {
   if (typeof value === "boolean") return value;
   if (value.length > 0) return new Set(value.map(plainOrigin));
@@ -21,13 +21,13 @@ export function allowedOrigins(value: boolean | readonly string[]): AllowedOrigi
 }
 
 function plainOrigin(origin: string): string {
-  const { protocol, host } = new URL(origin); // without the port that the scheme has anyway
+  const { protocol, host } = new URL(origin); // without the scheme's default port
   return `${protocol}//${host}`.toLowerCase();
 }
 
 /**
- * Refuses what a page of another site made a visitor's browser send: browsers name the origin to servers that they trust
- * in `Sec-Fetch-Site`, and to all in `Origin`; other programs send neither.
+ * Refuses requests that a page of another site made a visitor's browser send. Browsers send `Sec-Fetch-Site` to
+ * trustworthy origins, and `Origin` to all; other programs send neither.
  *
  * @see {@link https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header}
  */
@@ -48,7 +48,10 @@ function isCrossSite(request: UploadRequest, origin: string | undefined): boolea
   return origin !== undefined && hostNameOf(origin) !== hostNameOf(`http://${authorityOf(request) ?? ""}`);
 }
 
-/** Returns the host name of a URL, without its port: another port is the same site. Undefined if the text is no URL. */
+/**
+ * Returns the host name of a URL without its port, since another port is the same site; undefined if the text is not a
+ * URL.
+ */
 function hostNameOf(url: string): string | undefined {
   return ORIGIN.test(url) && URL.canParse(url) ? new URL(url).hostname.toLowerCase() : undefined;
 }
@@ -56,7 +59,7 @@ function hostNameOf(url: string): string | undefined {
 function authorityOf({ source }: UploadRequest): string | undefined {
   if (typeof source.headers.get === "function") {
     const { headers, url } = source as Request;
-    return headers.get("host") ?? new URL(url).host; // HTTP/2 has no such field
+    return headers.get("host") ?? new URL(url).host; // HTTP/2 has no Host field
   }
   const fields = source.headers as IncomingHttpHeaders;
   return (fields[":authority"] as string | undefined) ?? fields.host;

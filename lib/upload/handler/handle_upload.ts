@@ -16,17 +16,20 @@ const TOLD = "Content-Location, Location, Repr-Digest, Retry-After, Tus-Checksum
   "Tus-Max-Size, Tus-Resumable, Tus-Version, Upload-Complete, Upload-Concat, Upload-Defer-Length, Upload-Expires, " +
   "Upload-Length, Upload-Limit, Upload-Metadata, Upload-Offset";
 
-/** The time for which browsers may remember what they were allowed, in s: a day, of which Chromium takes 2 hours. */
+/** The time in s for which browsers may cache the permission: a day, limited by Chromium to 2 hours. */
 const PREFLIGHT_MAX_AGE = "86400";
 
 export interface Handled {
   readonly answer: Answer;
   readonly bytes: number;
-  /** Whether the connection is to end with the answer. */
+  /** Whether the connection closes with the response. */
   readonly isLast: boolean;
 }
 
-/** Answers a request, and tells the log; calls `onOther` for what may be another handler's. Never rejects. */
+/**
+ * Answers a request, and writes to the log; calls `onOther` for a request that another handler may answer. Never
+ * rejects.
+ */
 export async function handleUpload(
   settings: Settings,
   request: UploadRequest,
@@ -71,24 +74,24 @@ function methodOf({ method, source }: UploadRequest): string {
   return fieldOf(source, "x-http-method-override")?.trim().toUpperCase() ?? method;
 }
 
-/** Returns the session that a request is for; undefined if it is for none. */
+/** Returns the session of a request; undefined if it has none. */
 export function sessionFor({ basePath, sessions }: Settings, request: UploadRequest): string | undefined {
   const isSpoken = sessions !== undefined && SESSION_METHODS.includes(methodOf(request));
   return isSpoken ? sessionIn(request, basePath) : undefined;
 }
 
-/** Answers a request of a protocol for resumable uploads; undefined if it speaks neither. @throws {Refusal} */
+/** Answers a request of a protocol for resumable uploads; undefined if it uses neither. @throws {Refusal} */
 async function answerResumable(exchange: Exchange): Promise<Answer | undefined> {
   const { settings, request } = exchange;
   const isTus = fieldOf(request.source, "tus-resumable") !== undefined;
   const id = sessionFor(settings, request);
-  // A request of tus never stores a file by its method alone: its body is upload data.
+  // A tus request never stores a file by its method alone: its body is upload data.
   const isCreation = isTus ? request.method === "POST" : createsByDraft(settings, request);
   if (id === undefined && !isCreation) return undefined;
   return isTus ? await answerTus(exchange, methodOf(request), id) : await answerDraft(exchange, id);
 }
 
-/** Whether a request of no upload protocol has no session here, or is refused before that is checked. */
+/** Whether a request without an upload protocol has no session here, or is refused before that is checked. */
 function isOfOther({ source }: UploadRequest, { status }: Refusal): boolean {
   const isSpoken = ["tus-resumable", "upload-draft-interop-version", "upload-offset", "upload-complete"]
     .some((name) => fieldOf(source, name) !== undefined);
@@ -115,7 +118,7 @@ function capabilities(settings: Settings): Fields {
   };
 }
 
-/** Returns the CORS fields for pages of allowed origins, which may send any field, and cookies if they are listed. */
+/** Returns the CORS fields for pages of allowed origins: any field, and cookies if the origin is listed. */
 function corsFields({ allowedOrigins }: Settings, { method, source }: UploadRequest): Fields {
   const origin = fieldOf(source, "origin")?.trim();
   if (origin === undefined || allowedOrigins === false) return {};

@@ -19,7 +19,7 @@ import { isOrigin } from "./cross_site.ts";
 import { type UploadLogEntry, warnOfFailures } from "./incoming.ts";
 
 /**
- * A file that is to be named.
+ * A file that needs a name.
  *
  * @example A folder for each user, whom the server in front names
  * ```ts
@@ -33,22 +33,22 @@ import { type UploadLogEntry, warnOfFailures } from "./incoming.ts";
 export interface UploadInfo {
   /** `PUT` or `POST`. */
   readonly method: string;
-  /** The path of the URL below `basePath`, decoded; `""` if there is none. It may be any text, also with `..` in it. */
+  /** The path of the URL below `basePath`, decoded; `""` if there is none. It may be any text, even with `..`. */
   readonly path: string;
-  /** The name of the form's field. Only of files in forms. */
+  /** The name of the form's field; only for files of forms. */
   readonly field?: string;
-  /** The name that the file has at the sender: any text. Of files in forms and of resumable uploads. */
+  /** The file's name at the sender: any text. Only for files of forms and resumable uploads. */
   readonly filename?: string;
-  /** The metadata that the sender of a tus upload gives the file: any texts. */
+  /** The metadata of a tus upload by its sender: any texts. */
   readonly metadata?: Readonly<Record<string, string>>;
-  /** The media type that the sender gives the file, with its parameters, or that it counts as by `accept`. */
+  /** The file's media type by its sender, with its parameters, or the type that applies to it by `accept`. */
   readonly contentType: string;
-  /** The fields of the request. */
+  /** The header fields of the request. */
   readonly headers: Headers;
 }
 
 /**
- * A file that was stored, as `onComplete` gets it.
+ * A stored file, the argument of `onComplete`.
  *
  * @example Note each file in a list of your own
  * ```ts
@@ -63,7 +63,7 @@ export interface UploadInfo {
  */
 export interface CompletedUpload
   extends SavedBody, Pick<UploadInfo, "contentType" | "field" | "filename" | "metadata"> {
-  /** The name under which it is stored, with slashes. */
+  /** The name of the stored file, with slashes. */
   readonly name: string;
 }
 
@@ -80,13 +80,13 @@ export interface CompletedUpload
  */
 export interface ResumableOptions {
   /**
-   * The time that an unfinished upload is kept after its last byte, and the response to a finished one, in ms.
+   * The time in ms that an unfinished upload is kept after its last byte, and the response to a finished one.
    *
    * @default 86_400_000, a day
    */
   maxAge?: number;
   /**
-   * The maximum number of uploads that are unfinished at a time, about; another one is answered with 503.
+   * The approximate maximum number of unfinished uploads; a further one gets a 503.
    *
    * @default 10_000
    */
@@ -94,7 +94,7 @@ export interface ResumableOptions {
 }
 
 /**
- * Options of {@linkcode createUploadHandler}. Those of forms hold for forms only, the others for all uploads.
+ * Options of {@linkcode createUploadHandler}. The options of forms apply to forms only, the others to all uploads.
  *
  * @example Pictures only, without overwriting
  * ```ts
@@ -109,111 +109,111 @@ export interface ResumableOptions {
  */
 export interface UploadHandlerOptions
   extends Omit<SaveFormOptions, "root" | "signal" | "expectedBytes" | "contentType"> {
-  /** The folder that files are stored in. It is made if it is missing. This or `storage` there must be. */
+  /** The folder that files are stored in, created if missing. Either this or `storage` is required. */
   directory?: string | URL;
   /**
-   * The bucket that files are stored in, under their names. Folders need not be there, `mode` and `flush` are refused,
-   * and files have the entity tags of their objects.
+   * The bucket that files are stored in, under their names. Folders need not exist, `mode` and `flush` are refused, and
+   * files have the entity tags of their objects.
    */
   storage?: S3Bucket;
   /**
-   * The path before names in URLs; requests for other paths are passed on to the next handler, or get a 404.
+   * The path before names in URLs; requests for other paths go to the next handler, or get a 404.
    *
    * @default "/"
    */
   basePath?: string;
   /**
-   * The path before names in `Location`, or a URL, as senders reach it through a proxy that takes a part of it off, such
-   * as `"/api/uploads/"` or `"https://uploads.example/"`.
+   * The public path before names in `Location`, or a URL, if a proxy removes a part of the path, such as
+   * `"/api/uploads/"` or `"https://uploads.example/"`.
    *
-   * @default `basePath`, behind what a router such as Express took off
+   * @default `basePath`, after the path that a router such as Express removed
    */
   publicPath?: string;
   /**
-   * Gives each file its name: a path below the folder, with slashes, whose folders must be there. Undefined refuses it:
-   * with 404, or, in a form, by skipping it. An `UploadError` that it throws is answered with its status, anything
-   * else with 500.
+   * Returns the name of a file: a path below the folder, with slashes, whose folders must exist. Undefined refuses the
+   * file: with 404, or by skipping it in a form. A thrown `UploadError` sets the status of the response, other errors
+   * cause a 500.
    *
-   * @default the URL's path for PUT; for POST a random UUID with the extension that the file of a form has at the
-   * sender, unless `accept` is given, or that of the type
+   * @default the URL's path for PUT; for POST a random UUID, with the extension of the file's name in a form unless
+   * `accept` is given, otherwise with that of the type
    */
   name?: (upload: UploadInfo) => string | undefined | Promise<string | undefined>;
   /**
-   * The media types to accept, as in `Accept`: `"image/*"`, or `["text/csv", "application/json"]`. Others are answered
-   * with 415. A file whose sender gives no type, `application/octet-stream` or `application/x-www-form-urlencoded`, as
-   * curl does, counts as what its name's extension says.
+   * The media types to accept, as in `Accept`: `"image/*"`, or `["text/csv", "application/json"]`. Others get a 415. If
+   * the sender gives no type, `application/octet-stream`, or `application/x-www-form-urlencoded` as curl does, the
+   * extension of the file's name determines the type.
    *
    * @default all
    */
   accept?: string | readonly string[];
   /**
-   * Whether names may begin with a dot, or lead through a folder whose name does, such as `.htaccess` and
-   * `.ssh/authorized_keys`. Without it they are answered with 400, those that `name` gives too.
+   * Whether names may have a part that begins with a dot, such as `.htaccess` and `.ssh/authorized_keys`. If false,
+   * they get a 400, even if `name` returned them.
    *
    * @default false
    */
   dotfiles?: boolean;
   /**
-   * The extensions that names may have, such as `["png", "pdf"]`, in capitals too: the name under which a file is
-   * stored, and the one that a file of a form has at the sender. Others, and names without one, are answered with 415.
-   * The last extension counts: `x.php.png` is a `png`; `tar.gz` asks for both.
+   * The extensions that names may have, such as `["png", "pdf"]`, in any case: for the stored name, and for the name of
+   * a form's file at the sender. Other extensions, and names without one, get a 415. The last extension counts:
+   * `x.php.png` is a `png`; `tar.gz` requires both parts.
    *
    * @default all
    */
   extensions?: readonly string[];
   /**
-   * Whether pages of other sites may have a visitor's browser upload: of all, or of those origins only, such as
-   * `["https://app.example"]`. Without it they are answered with 403, as browsers tell them by `Sec-Fetch-Site` and
-   * `Origin`; programs other than browsers tell neither, and may upload. With `resumable`, answers have the fields of CORS;
-   * an origin in a list may send cookies.
+   * Whether pages of other sites may upload through a visitor's browser: `true` for all, or a list of origins such as
+   * `["https://app.example"]`. Other pages get a 403, recognized by the fields `Sec-Fetch-Site` and `Origin` of
+   * browsers; other programs send neither, and may upload. With `resumable`, responses have CORS fields; listed origins
+   * may send cookies.
    *
    * @default false
    */
   allowCrossSite?: boolean | readonly string[];
   /**
-   * The maximum number of bytes of a body to receive; more is answered with 413.
+   * The maximum bytes of a body; more get a 413.
    *
    * @default 1_073_741_824
    */
   maxBytes?: number;
   /**
-   * The maximum wait for the next byte in ms; a sender that takes longer is answered with 408, and cut.
+   * The maximum wait for the next byte in ms; a slower sender gets a 408, and its connection closes.
    *
    * @default 30_000
    */
   idleTimeout?: number;
   /**
    * The minimum bytes a second from a sender, on the average of each 30 s, or of `idleTimeout` if that is longer. A
-   * sender of fewer is answered with 408, and cut.
+   * slower sender gets a 408, and its connection closes.
    *
    * @default 1024; 0 for no limit
    */
   minRate?: number;
   /**
-   * Whether uploads that were cut can go on where they stopped, by tus 1.0.0 and by Resumable Uploads for HTTP. What has
-   * come is kept in `.millrace-uploads` below the folder.
+   * Whether interrupted uploads can be resumed, by tus 1.0.0 and by Resumable Uploads for HTTP. Received bytes are kept
+   * in `.millrace-uploads` below the folder.
    *
    * @default false
    */
   resumable?: boolean | ResumableOptions;
   /**
-   * Called with each file once it is stored, before its sender is answered. If it throws, the sender gets the status of
-   * an `UploadError`, otherwise 500; the file stays. After a kill of the server it may be called twice.
+   * Called with each stored file, before its sender gets a response. If it throws, the sender gets the status of an
+   * `UploadError`, otherwise 500; the file stays. After a kill of the server it may be called twice for a file.
    */
   onComplete?: (upload: CompletedUpload) => void | Promise<void>;
   /**
-   * Called with every answer, and for each sender who left, with status 499. What it throws does not change the answer,
-   * and is printed by `console.warn`.
+   * Called with every response, and for each sender that left, with status 499. An exception in it does not change the
+   * response, and is printed by `console.warn`.
    *
-   * @default a line by `console.warn` for 499 and from 500 on
+   * @default a line by `console.warn` for 499, 500 and above
    */
   log?: (entry: UploadLogEntry) => void;
 }
 
-/** A path, or a URL without a query, as a header field may have it. */
+/** A path, or a URL without a query, in characters that a header field may contain. */
 const PUBLIC_PATH = /^(?:https?:\/\/[^/?#\s\\]+)?\/(?!\/)[!$-.0-;=@-[\]^-~/%]*$/i;
 const DAY = 24 * 60 * 60 * 1000;
-/** An extension as users write it, with or without its dot: `png`, `.png`, `tar.gz`. */
+/** An extension, with or without its dot: `png`, `.png`, `tar.gz`. */
 const EXTENSION = /^\.?[^\s./\\*?]+(?:\.[^\s./\\*?]+)*$/;
 
 export const resumableOptions: SchemaOf<ResumableOptions, keyof ResumableOptions> = /* @__PURE__ */ schema(
@@ -221,7 +221,7 @@ export const resumableOptions: SchemaOf<ResumableOptions, keyof ResumableOptions
   () => ({ maxAge: number(1000, Number.MAX_SAFE_INTEGER, DAY), maxUnfinished: number(1, Infinity, 10_000) }),
 );
 
-/** The limits are for unknown senders. */
+/** The schema of the handler's options, whose limits suit unknown senders. */
 export const uploadHandlerOptions: SchemaOf<
   UploadHandlerOptions & { resumable?: boolean | Required<ResumableOptions> },
   Exclude<

@@ -4,23 +4,23 @@ import type { BodySource } from "../body/body_source.ts";
 import { ACCEPTED_CODINGS } from "../body/decoded_body.ts";
 import { again, Refusal, UploadError } from "../body/upload_error.ts";
 
-/** A request, from whichever kind of server. */
+/** A request to a server of any kind. */
 export interface UploadRequest {
   readonly method: string;
-  /** The target as it came, or what a router left of it. */
+  /** The request target, or the part that a router left of it. */
   readonly target: string;
-  /** The part of the sender's URL before `target`: the path that a router took off, or the empty string. */
+  /** The part of the sender's URL before `target`: the path that a router removed, or the empty string. */
   readonly mount: string;
   readonly source: Request | IncomingMessage;
   /** Returns the body of an admitted request. @throws {TypeError} if another reader has read it. */
   readonly open: () => BodySource;
-  /** The bytes of the body that were received so far. */
+  /** The number of body bytes received so far. */
   bytes: number;
   /** Sends an interim response if the runtime can; returns whether it did. */
   readonly inform?: (status: number, fields: Readonly<Record<string, string>>) => boolean;
 }
 
-/** The path of a request without its query, as it came. */
+/** Returns the path of a request without its query, unchanged. */
 export function pathOf({ target }: Pick<UploadRequest, "target">): string {
   return target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "").replace(/[?#].*$/s, "");
 }
@@ -29,7 +29,7 @@ export function headersOf({ source }: UploadRequest): Headers {
   if (typeof source.headers.get === "function") return new Headers(source.headers as Headers);
   const headers = new Headers();
   for (const [name, value] of Object.entries(source.headers as IncomingHttpHeaders)) {
-    if (name.startsWith(":")) continue; // of HTTP/2, and no field
+    if (name.startsWith(":")) continue; // a pseudo-header of HTTP/2
     for (const line of [value ?? []].flat()) headers.append(name, line);
   }
   return headers;
@@ -38,7 +38,7 @@ export function headersOf({ source }: UploadRequest): Headers {
 export interface Answer {
   readonly status: number;
   readonly fields: Readonly<Record<string, string>>;
-  /** JSON; undefined if there is no content. */
+  /** The body in JSON; undefined without content. */
   readonly body: Uint8Array | undefined;
 }
 
@@ -53,7 +53,7 @@ export function jsonAnswer(
   const body = encoder.encode(JSON.stringify(value));
   return {
     status,
-    // The body quotes names that senders chose: no browser may render it as a page.
+    // The body quotes names chosen by senders: no browser may render it as a page.
     fields: { ...fields, "Content-Type": type, "X-Content-Type-Options": "nosniff" },
     body,
   };
@@ -80,7 +80,7 @@ const titles: Readonly<Record<number, string>> = {
   507: "Insufficient Storage",
 };
 
-/** Converts an error into a refusal, which holds nothing that the sender must not know. */
+/** Converts an error to a refusal, which contains only information for the sender. */
 export function refusalOf(error: unknown, options: { readonly decode?: boolean }): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof UploadError) return new Refusal(error.code, error.message, fieldsOf(error, options), error);
@@ -104,11 +104,11 @@ function fieldsOf(
   { decode = false }: { readonly decode?: boolean },
 ): Readonly<Record<string, string>> {
   if (code !== "UNSUPPORTED") return {};
-  // This refusal concerns content codings (RFC 9110, section 15.5.16); refused types have fields of their own.
+  // This refusal concerns content codings (RFC 9110, section 15.5.16); refused media types have their own fields.
   return { "Accept-Encoding": decode ? ACCEPTED_CODINGS : "identity" };
 }
 
-/** Returns the system's code of an error, or of its causes. */
+/** Returns the system's error code of an error, or of one of its causes. */
 function systemCodeOf(error: unknown): unknown {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown };
   return code ?? (cause === undefined ? undefined : systemCodeOf(cause));
@@ -131,19 +131,19 @@ function systemCodeOf(error: unknown): unknown {
 export interface UploadLogEntry {
   /** The method of the request. */
   readonly method: string;
-  /** The path of its URL, as it came, without the query. */
+  /** The path of its URL without the query, unchanged. */
   readonly path: string;
-  /** The status of the answer; 499 if the sender left before there was one. */
+  /** The status of the response; 499 if the sender left before. */
   readonly status: number;
-  /** Bytes of the body that were received, also if nothing of it was kept. */
+  /** The number of body bytes received, even if none were kept. */
   readonly bytes: number;
-  /** The duration from the request's header to the answer, in ms. */
+  /** The duration in ms from the request's header to the response. */
   readonly ms: number;
-  /** The reason of its refusal or failure. Unlike the answer, it may have paths. */
+  /** The reason of its refusal or failure. Unlike the response, it may contain paths. */
   readonly error?: unknown;
 }
 
-/** Prints a warning if a request failed on the server, or its sender left before a response. */
+/** Prints a warning if a request failed on the server, or its sender left before the response. */
 export function warnOfFailures({ method, path, status, bytes, ms, error }: UploadLogEntry): void {
   if (status < 499) return;
   const why = error instanceof Error ? error.message : String(error);
@@ -151,7 +151,7 @@ export function warnOfFailures({ method, path, status, bytes, ms, error }: Uploa
   console.warn(`${method} ${path} ${status} after ${Math.round(ms)} ms and ${bytes} bytes: ${JSON.stringify(why)}`);
 }
 
-/** Calls `log`; an error of it does not fail the request. */
+/** Calls `log`; an error in it does not fail the request. */
 export function writeLog(log: (entry: UploadLogEntry) => unknown, entry: UploadLogEntry): void {
   const onFailure = (error: unknown): void => console.warn("log() of the upload handler failed:", error);
   try {

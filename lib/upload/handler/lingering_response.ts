@@ -4,22 +4,22 @@ import type { Answer } from "./incoming.ts";
 import type { Handled } from "./handle_upload.ts";
 
 /**
- * The wait for {@linkcode MAX_DRAINED_BYTES} bytes, and for the end of a delayed answer, in ms. On Bun the length of a stream is
- * not sent: its clients may wait for the end.
+ * The maximum wait in ms for {@linkcode MAX_DRAINED_BYTES} bytes, and before the end of a delayed response. Bun sends
+ * no length for a stream, so its clients may wait for the end.
  */
 const SHORT_LINGER_TIMEOUT = 500;
-/** The delay of an answer where only that keeps the runtime from receiving all of a body, in ms. */
+/** The delay in ms of a response if only a delay keeps the runtime from receiving the whole body. */
 const ANSWER_DELAY = 250;
-/** The time within which a sender that goes on has to send more, in ms. */
+/** The time in ms within which a sender must send more bytes to count as still sending. */
 const MOMENT_MS = 20;
 
 /**
- * The maximum bytes of a body that are left to a server that goes on to receive them. It drops what comes after an
- * answer, but holds all before: up to 700 MB a second of each connection on the loopback.
+ * The maximum bytes of a body that are left to a server that continues to receive them. It drops bytes after the
+ * response, but buffers those before: up to 700 MB a second for each connection on the loopback.
  */
 const MAX_DROPPED_BYTES = 64 * 1024 * 1024;
 
-/** The error that cuts a connection, if only a failure does. Deno prints it. */
+/** The error that closes a connection if only a failure does so. Deno prints it. */
 const CUT = "An upload was refused, and its connection closed since more of it might have come";
 
 function responseOf({ status, fields, body }: Answer): Response {
@@ -27,25 +27,29 @@ function responseOf({ status, fields, body }: Answer): Response {
   return new Response(body as BodyInit | undefined, { status, headers });
 }
 
-/** The response to a request that may go on: its end is held back, as servers close then, or read whatever comes. */
+/**
+ * Returns the response to a request that may still be sending. Its end is delayed, since servers then close the
+ * connection, or read the whole body.
+ */
 export async function lingeringResponse(handled: Handled, request: Request): Promise<Response> {
   const { bytes } = handled;
   const { body, headers } = request;
-  // HTTP/2 has no Host field, and no Connection.
+  // HTTP/2 has neither a Host nor a Connection field.
   const last = handled.isLast && headers.has("host") && { Connection: "close" };
   const answer = { ...handled.answer, fields: { ...handled.answer.fields, ...last } };
   if (answer.status < 300) return responseOf(answer);
   if (body === null || answer.body === undefined) return responseOf(answer);
   if (bytes > 0 && String(bytes) === headers.get("content-length")) return responseOf(answer);
-  // A body with a reader stays with that reader. Other bodies are left, unless the runtime writes them to disk by
-  // itself.
+  // A body with a reader stays with that reader. Other bodies are abandoned, unless the runtime itself writes them to
+  // disk.
   if (body.locked && writeStream === undefined) return responseOf(answer);
-  // HTTP/2 has no Host field: there each stream ends by itself, and Connection is no field.
+  // HTTP/2 has no Host field: each stream ends separately, and Connection is not a field.
   const isAlone = !headers.has("host");
   if (readsOnAfterAnswer && !isAlone && lengthOf(request) - bytes <= MAX_DROPPED_BYTES) return responseOf(answer);
   const rest = new RestOfBody(body);
   if (readsOnAfterAnswer && !isAlone) {
-    // Reads just enough to see whether an abandoned read is still pending: the connection can be cut only if none is.
+    // Reads one byte to find out whether an abandoned read is still pending: the connection can be closed only if none
+    // is.
     if (request.bodyUsed && await dropped(rest, 1, MOMENT_MS) === "ended") return responseOf(answer);
     return heldBack(answer.body, answer, rest, { mostBytes: 0, isAlone });
   }
@@ -71,7 +75,7 @@ function heldBack(
         return controller.enqueue(body);
       }
       const state = await linger(rest, mostBytes, left);
-      // After a failure, a connection whose body is awaited would stay open for ever, not only until its sender leaves.
+      // After a failure, a connection whose body is awaited would stay open for ever, even after its sender leaves.
       const isCut = state === "more" && readsOnAfterAnswer && !isAlone && !rest.isReading;
       if (isCut) controller.error(CUT);
       else controller.close();
@@ -90,7 +94,7 @@ async function dropped(rest: RestOfBody, mostBytes: number, ms: number): Promise
   return state;
 }
 
-/** Waits until the sender ends, leaves or has had its time, and drops some of what it sends. */
+/** Waits until the sender ends, leaves or exceeds its time, and drops some of the received bytes. */
 async function linger(rest: RestOfBody, mostBytes: number, left: Promise<void>): Promise<"ended" | "more"> {
   const pause = new Pause();
   const over = Promise.race([pause.wait(rest.isHeld ? ANSWER_DELAY : SHORT_LINGER_TIMEOUT), left]);
@@ -105,11 +109,13 @@ function lengthOf({ headers }: Request): number {
   return length === null ? headers.has("transfer-encoding") ? Infinity : 0 : Number(length);
 }
 
-/** The maximum bytes that are read from a sender after its answer. */
+/** The maximum bytes that are read from a sender after its response. */
 export const MAX_LINGER_BYTES: number = 1024 * 1024;
-/** The time that a sender has to notice its answer, in ms: to close while it sends resets the connection. */
+/** The time in ms that a sender has to notice its response: closing while it sends would reset the connection. */
 export const LINGER_TIMEOUT = 2000;
-/** The minimum bytes that end a connection: a shorter rest is awaited, so that the connection can be reused. */
+/**
+ * The minimum rest of a body that closes a connection: a shorter rest is awaited, so that the connection can be reused.
+ */
 export const MAX_DRAINED_BYTES: number = 64 * 1024;
 
 /** The rest of a refused request body, to be drained or abandoned. */
@@ -155,6 +161,6 @@ class RestOfBody {
   }
 
   async cancel(): Promise<void> {
-    await this.#reader?.cancel().catch(() => {}); // it has failed already
+    await this.#reader?.cancel().catch(() => {}); // it may have failed already
   }
 }

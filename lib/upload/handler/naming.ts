@@ -2,11 +2,13 @@ import { Buffer } from "node:buffer";
 import { quoted, UploadError } from "../body/upload_error.ts";
 import { pathOf } from "./incoming.ts";
 
-/** The maximum size of a part of a path, in bytes: what file systems take. */
+/** The maximum size of a part of a path, in bytes, on most file systems. */
 const MAX_NAME_BYTES = 255;
 const OURS = ".millrace-";
 
-/** Returns the encoded path of a target below `basePath`, which has slashes at its ends; undefined for other paths. */
+/**
+ * Returns the encoded path of a target below `basePath`, which begins and ends with a slash; undefined for other paths.
+ */
 export function pathBelow(target: string, basePath: string): string | undefined {
   const path = pathOf({ target }) || "/";
   if (path.startsWith(basePath)) return path.slice(basePath.length);
@@ -23,7 +25,7 @@ export function decodePath(path: string): string {
   }
 }
 
-/** The path or URL of a file or session for its sender; `mount` is the path that a router took off. */
+/** Returns the path or URL of a file or session for its sender; `mount` is the path that a router removed. */
 export function locationOf(
   { publicPath, basePath }: { readonly publicPath: string | undefined; readonly basePath: string },
   { mount }: { readonly mount: string },

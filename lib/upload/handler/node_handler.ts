@@ -14,7 +14,7 @@ export type Next = (error?: unknown) => void;
 
 type Routed = IncomingMessage & { readonly originalUrl?: string };
 
-/** Answers a request to `node:http` or the compatible side of `node:http2`. Never throws. */
+/** Answers a request to `node:http` or the compatibility API of `node:http2`. Never throws. */
 export function answerNode(
   settings: Settings,
   req: IncomingMessage,
@@ -28,7 +28,7 @@ export function answerNode(
   void respond(settings, incoming, req, res, isOurs ? undefined : next);
 }
 
-/** Answers a request whose sender waits for a 100 (Continue): it gets one only if the body is welcome. */
+/** Answers a request whose sender waits for a 100 (Continue), which it gets only if the body is accepted. */
 export function answerWaiting(settings: Settings, req: IncomingMessage, res: ServerResponse): void {
   void respond(settings, incomingOf(settings, req, res, () => res.writeContinue()), req, res);
 }
@@ -70,10 +70,10 @@ function send({ answer, isLast }: Handled, req: IncomingMessage, res: ServerResp
   });
 }
 
-/** Whether there is no body, or so little of it that the connection can wait for the rest. */
+/** Whether there is no body, or one so short that the connection can wait for the rest. */
 function isShort(req: IncomingMessage): boolean {
   const { headers, httpVersionMajor } = req;
-  if (headers.expect !== undefined) return false; // it may never come
+  if (headers.expect !== undefined) return false; // the body may never arrive
   const { stream } = req as unknown as { stream?: Partial<ServerHttp2Stream> };
   const isUnknown = httpVersionMajor >= 2 ? !stream?.endAfterHeaders : headers["transfer-encoding"] !== undefined;
   return Number(headers["content-length"] ?? (isUnknown ? Infinity : 0)) <= MAX_DRAINED_BYTES;
@@ -83,7 +83,7 @@ function isShort(req: IncomingMessage): boolean {
 function incomingOf({ basePath }: Settings, req: Routed, res: ServerResponse, welcome = () => {}): UploadRequest {
   const url = req.url ?? "/";
   const whole = req.originalUrl ?? url;
-  // For "/files" and "/files?a" only a slash is left.
+  // Of "/files" and "/files?a", only a slash is left.
   const mount = whole.endsWith(url) ? whole.slice(0, -url.length) : whole.replace(/\?.*$/s, "");
   return {
     method: req.method ?? "GET",
@@ -99,19 +99,19 @@ function incomingOf({ basePath }: Settings, req: Routed, res: ServerResponse, we
   };
 }
 
-/** `constants.NGHTTP2_NO_ERROR` of `node:http2`, which takes 25 ms to load where it is not in use anyway. */
+/** `constants.NGHTTP2_NO_ERROR` of `node:http2`, which takes 25 ms to load if it is not in use. */
 const NO_ERROR = 0;
 
-/** Ends an HTTP/2 stream after a delay: some clients take an answer for broken if a reset follows at once. */
+/** Ends an HTTP/2 stream after a delay: some clients reject a response that a reset follows at once. */
 function resetLingering(req: IncomingMessage, res: ServerResponse): void {
   const { stream } = res as unknown as { stream: ServerHttp2Stream | undefined };
   linger(req, res, () => {
     if (stream && !stream.closed) stream.close(NO_ERROR);
-    req.resume(); // what has come already is in the way
+    req.resume(); // discards received bytes, which would block the stream
   });
 }
 
-/** Reads a little more, then waits until the sender ends, leaves or has had its time; then calls `end`. */
+/** Reads a few more bytes, then waits until the sender ends, leaves or exceeds its time; then calls `end`. */
 function linger(req: IncomingMessage, res: ServerResponse, end: () => void): void {
   let bytes = 0;
   const timer = new Timer(stop);

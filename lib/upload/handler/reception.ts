@@ -30,7 +30,7 @@ export async function storeUpload(settings: Settings, request: UploadRequest, ad
   return stored(settings, request, [file], {}, found ? 200 : 201);
 }
 
-/** Stores a file under the conditions of its request, and maps a failure to the error for the sender. */
+/** Stores a file under the conditions of its request, and maps a failure to an error for the sender. */
 export async function underConditions<T>(
   { storage, save }: Settings,
   { method, source }: Pick<UploadRequest, "method" | "source">,
@@ -44,7 +44,7 @@ export async function underConditions<T>(
     return await store({ overwrite, claim: condition && overwrite ? storage.claim(source, found) : undefined });
   } catch (failure) {
     const error = storage.explained(failure, name);
-    // Another request stored its file first.
+    // Another request has stored its file first.
     if (condition && (error as UploadError).code === "EXISTS") throw conditionFailed(condition, error);
     throw error;
   }
@@ -97,7 +97,10 @@ export function completed(file: StoredFile, path: string | undefined, info: Uplo
   };
 }
 
-/** An accepted type counts more than an extension, which clients choose, unless the extension is accepted too. */
+/**
+ * Returns a new name. An accepted type takes precedence over an extension, which clients choose, unless that is
+ * accepted, too.
+ */
 export function newName({ accept, extensions }: Settings, filename: string, contentType: string): string {
   const saysMore = accept !== undefined && extensions === undefined;
   return randomName(saysMore ? "" : filename, essenceOf(contentType));
@@ -128,7 +131,7 @@ export function stored(
   }, { files, fields });
 }
 
-/** Returns the texts of a form by the names of their fields, in lists where a name repeats. */
+/** Returns the texts of a form by the names of their fields; a repeated name has a list. */
 function textsOf(fields: FormData): Record<string, string | string[]> {
   const names = [...new Set(fields.keys())];
   return Object.fromEntries(names.map((name) => {

@@ -13,26 +13,30 @@ import type { UploadLogEntry } from "./incoming.ts";
 /** {@linkcode UploadHandlerOptions} with their defaults, checked. */
 export interface Settings {
   readonly storage: Storage;
-  /** Begins and ends with a slash. */
+  /** The base path, which begins and ends with a slash. */
   readonly basePath: string;
-  /** Ends with a slash. Undefined: the base path, behind the path that a router took off. */
+  /**
+   * The public path, which ends with a slash; undefined if it is the base path, after the path that a router removed.
+   */
   readonly publicPath: string | undefined;
   readonly name: UploadHandlerOptions["name"];
-  /** Undefined: all. */
+  /** The accepted media types; undefined for all. */
   readonly accept: MediaRanges | undefined;
   readonly dotfiles: boolean;
-  /** In lower case, each with its dot. Undefined: all. */
+  /** The accepted extensions in lower case, each with its dot; undefined for all. */
   readonly extensions: readonly string[] | undefined;
   readonly allowedOrigins: AllowedOrigins;
   readonly save: SaveFormOptions & FormLimits & InnerOptions;
   readonly log: (entry: UploadLogEntry) => void;
   readonly onComplete: UploadHandlerOptions["onComplete"];
   readonly activity: Activity;
-  /** Unfinished uploads; undefined if none are kept. */
+  /** The unfinished uploads; undefined if none are kept. */
   readonly sessions: Sessions | undefined;
 }
 
-/** Computes the settings of `options`. Makes the folder. @throws {Error} if it is missing and cannot be made. */
+/**
+ * Computes the settings of `options`, and creates the folder. @throws {Error} if it is missing and cannot be created.
+ */
 export function settingsOf(options: UploadHandlerOptions): Settings {
   const given = uploadHandlerOptions.check(options);
   requireDecode(given);
@@ -86,10 +90,12 @@ function endingsOf(extensions: readonly string[]): string[] {
   return extensions.map((extension) => `.${extension.replace(/^\./, "").toLowerCase()}`);
 }
 
-/** Types that say nothing of a file; curl sends the second with everything that `--data-binary` uploads. */
+/** Types without information about a file; curl sends the second one with all data of `--data-binary`. */
 const UNKNOWN: readonly string[] = ["application/octet-stream", "application/x-www-form-urlencoded"];
 
-/** Returns the type that a file counts as: its sender's, or with `accept`, if that says nothing, its extension's. */
+/**
+ * Returns the effective type of a file: the sender's, or with `accept`, if that has no information, its extension's.
+ */
 export function typeOf(
   accept: MediaRanges | undefined,
   given: string | undefined,
@@ -102,20 +108,20 @@ export function typeOf(
   return typeOfExtension(extname(name).slice(1).toLowerCase()) ?? type;
 }
 
-/** The requests of a handler that are under way, and whether it accepts more of them. */
+/** The requests in progress of a handler, and whether it accepts more of them. */
 export class Activity {
-  /** Whether the handler is closed: requests are refused, and connections end with their answers. */
+  /** Whether the handler is closed: requests are refused, and connections close with their responses. */
   isOver = false;
   readonly #requests = new Set<Promise<unknown>>();
 
-  /** Counts the request that `use` answers as under way until it is answered. */
+  /** Counts a request as in progress while `use` runs. */
   async during<T>(use: () => Promise<T>): Promise<T> {
     const request = use();
     this.#requests.add(request);
     return await request.finally(() => this.#requests.delete(request));
   }
 
-  /** Refuses further requests; resolves when all accepted ones are answered. */
+  /** Refuses further requests; resolves when all accepted ones have responses. */
   async end(): Promise<void> {
     this.isOver = true;
     await Promise.allSettled(this.#requests);

@@ -23,15 +23,17 @@ export interface Place {
 interface PlaceOptions {
   readonly overwrite: boolean;
   readonly contentType: string;
-  /** Whether storing the file may have to be undone. Default: false. */
+  /** Whether storing the file must be undoable. Default: false. */
   readonly isUndoable?: boolean;
-  /** The only file, or absence of one, that the new file may replace. Default: any. */
+  /** The only file, or absence of a file, that the new file may replace. Default: any. */
   readonly only?: { readonly found: Place | undefined };
 }
 
 export type Storage = DiskStorage | BucketStorage;
 
-/** Returns the file or link at a name. Synchronous, as a turn of the event loop would let more of the body arrive. */
+/**
+ * Returns the status of the file or link with a name. Synchronous, since more of the body could arrive in another turn.
+ */
 function statusOfPlace(directory: string, name: string): Stats | undefined {
   try {
     requireFolder(directory, name);
@@ -60,7 +62,7 @@ function requireFolder(directory: string, name: string): void {
   throw new Refusal("NO_FOLDER", `Cannot store ${JSON.stringify(name)}: there is no folder ${JSON.stringify(folder)}`);
 }
 
-/** @throws {Refusal} 412 unless the conditions of a request hold (RFC 9110, 13.2.2). Files match no tag. */
+/** @throws {Refusal} 412 if a condition of a request does not hold (RFC 9110, 13.2.2). Files match no tag. */
 export function requireConditions(source: UploadRequest["source"], status: Place | undefined): void {
   const ifMatch = fieldOf(source, "if-match");
   if (ifMatch !== undefined && (status === undefined || !ifMatchHolds(ifMatch, status.etag))) {
@@ -72,13 +74,13 @@ export function requireConditions(source: UploadRequest["source"], status: Place
   if (status && wantsNone(source, status.etag)) throw conditionFailed("If-None-Match");
 }
 
-/** Returns the field by which a request has conditions for the file it replaces; undefined if it has none. */
+/** Returns the name of the request's condition for the file it replaces; undefined without one. */
 export function conditionIn(source: UploadRequest["source"]): string | undefined {
   return ["If-Match", "If-Unmodified-Since", "If-None-Match"]
     .find((name) => fieldOf(source, name.toLowerCase()) !== undefined);
 }
 
-/** Whether a request requires that the file is missing, or has another entity tag. */
+/** Whether a request requires that the file does not exist, or has another entity tag. */
 export function wantsNone(source: UploadRequest["source"], etag?: string): boolean {
   const field = fieldOf(source, "if-none-match");
   return field !== undefined && ifNoneMatchLists(field, etag);
@@ -88,9 +90,9 @@ export function conditionFailed(field: string, cause?: unknown): Refusal {
   return new Refusal("PRECONDITION_FAILED", `The condition of ${field} does not hold`, {}, cause);
 }
 
-/** The name, in the folder of sessions, of the lock for names that are taken under conditions. */
+/** The name, in the folder of sessions, of the lock for names with conditions. */
 const LOCKS = ".names";
-/** The maximum wait for the lock of names in ms; other processes hold it for a few calls of the file system. */
+/** The maximum wait in ms for the lock of names, which other processes keep for a few file system calls. */
 const MAX_WAIT = 10_000;
 
 /** Files in a folder. */
@@ -109,7 +111,7 @@ export class DiskStorage {
     removeAbandonedOnce(directory);
   }
 
-  /** Returns the file of a checked name, if any. @throws {UploadError | Refusal} if the name cannot be used. */
+  /** Returns the file with a checked name, if any. @throws {UploadError | Refusal} if the name cannot be used. */
   look(name: string): Place | undefined {
     return statusOfPlace(this.#directory, name);
   }
@@ -135,14 +137,14 @@ export class DiskStorage {
       },
       check(status) {
         requireConditions(source, status);
-        // A date of HTTP has whole seconds.
+        // HTTP dates have whole seconds.
         const isAnother = found !== undefined && status !== undefined && status.mtimeMs !== found.mtimeMs;
         if (conditionIn(source) === "If-Unmodified-Since" && isAnother) throw conditionFailed("If-Unmodified-Since");
       },
     };
   }
 
-  /** Returns the error that explains a failure of the storage to the sender, and others unchanged. */
+  /** Returns the error that explains a failure of the storage to the sender; other errors unchanged. */
   explained(error: unknown): unknown {
     return error;
   }
@@ -152,10 +154,10 @@ export class DiskStorage {
   }
 }
 
-/** Codes by which stores say that a bucket, or they themselves, take no more. */
+/** Codes with which stores report that a bucket, or the store itself, is full. */
 const FULL = /quota|storagefull|insufficientstorage/i;
 
-/** Files as objects of a bucket: their names are keys. */
+/** Files as objects of a bucket: names are keys. */
 export class BucketStorage {
   readonly #bucket: S3Bucket;
 
@@ -198,7 +200,7 @@ export class BucketStorage {
     if (status === 507 || FULL.test(String(code))) {
       return new UploadError("NO_SPACE", "The storage is full, or its quota reached", { cause: error });
     }
-    // The last two answer `If-Match` for an object that is gone, and for one that is being replaced.
+    // The last two answer `If-Match` for an object that was removed, or is being replaced.
     if (status === 412 || code === "NoSuchKey" || code === "ConditionalRequestConflict") return nameTaken(name, error);
     const isAnswered = typeof status === "number" && status >= 300 && status < 500 && status !== 429;
     if (isAnswered && code !== "NoSuchUpload") return error;

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { S3Bucket, S3Object } from "../../s3/mod.ts";
 import { type SessionRecord, SESSIONS } from "./session_storage.ts";
 
-/** The bytes of small objects that a handler caches, so that each piece from a sender is read once at most. */
+/** The maximum bytes of small objects that a handler caches, so that each piece of a sender is read at most once. */
 const MAX_CACHED_BYTES = 8 * 2 ** 20;
-/** The order of the states of a record: a later state counts, whatever an earlier record says. */
+/** The order of a record's states: a later state takes precedence over an earlier one. */
 const RANKS: Readonly<Record<SessionRecord["state"], number>> = { open: 1, storing: 2, stored: 3 };
 const STORED = /^record-3-/;
 
@@ -32,13 +32,13 @@ export function isStoredRecord(key: string): boolean {
   return STORED.test(nameIn(key));
 }
 
-/** The parts that a session's multipart upload has in the store, without a gap. */
+/** The consecutive parts of a session's multipart upload in the store. */
 export interface Parts {
   readonly key: string;
   readonly count: number;
   /** The size of all parts but the last, in bytes. */
   readonly size: number;
-  /** Their total size, in bytes. */
+  /** The total size of the parts in bytes. */
   readonly end: number;
 }
 
@@ -50,7 +50,7 @@ export function partsNote(id: string, { count, size, end }: Omit<Parts, "key">, 
 export interface Piece {
   readonly key: string;
   readonly etag: string;
-  /** The offset of its first byte in the data, and the one behind its last. */
+  /** The offset of the piece's first byte in the data, and of its end. */
   readonly start: number;
   readonly end: number;
 }
@@ -67,25 +67,28 @@ function unique(): string {
 export interface State {
   readonly record: string | undefined;
   readonly parts: Parts | undefined;
-  /** The pieces that make up the data behind the parts; of one that overlaps the one before it, the rest counts. */
+  /** The pieces after the parts; if one overlaps its predecessor, only the rest counts. */
   readonly pieces: readonly Piece[];
-  /** The data as one object, once it is whole and joined. */
+  /** The data as one object, once it is complete and joined. */
   readonly data: Pick<S3Object, "key" | "size" | "etag"> | undefined;
-  /** The time of the session's last change, in ms since 1970, by the clocks of servers. */
+  /** The time of the session's last change, in ms since 1970, by the servers' clocks. */
   readonly touched: number;
   /** The keys of obsolete objects. */
   readonly spent: readonly string[];
 }
 
-/** The key of an object that only tells that the session was in use. */
+/** Returns the key of an empty object that marks the session as in use. */
 export function touchKey(id: string, time: number): string {
   return `${folderOf(id)}touch-${time}`;
 }
 
-/** The index of the time among the numbers in a name. */
+/** The index of the time among the numbers in a name, by kind. */
 const TIMES: Readonly<Record<string, number>> = { record: 1, parts: 3, piece: 2, touch: 0 };
 
-/** Computes a session's state from names, which say what objects have: none is ever changed, by either of two servers. */
+/**
+ * Computes a session's state from the names of its objects, which describe their content: no server ever changes an
+ * object.
+ */
 export function stateOf(objects: readonly S3Object[]): State {
   let record: { key: string; rank: number; time: number } | undefined;
   let parts: Parts | undefined;
@@ -121,7 +124,7 @@ export function stateOf(objects: readonly S3Object[]): State {
   return { record: record?.key, parts, pieces: chain, data, touched, spent: [...keys] };
 }
 
-/** Returns the pieces that reach farthest from the byte `start` on, without a gap. */
+/** Returns the pieces that extend farthest from the byte `start` on, without a gap. */
 function chainOf(pieces: readonly Piece[], start: number): Piece[] {
   const chain: Piece[] = [];
   let end = start;
@@ -146,7 +149,7 @@ export async function listed(bucket: S3Bucket, prefix: string): Promise<S3Object
   return await Array.fromAsync(bucket.list({ prefix }));
 }
 
-/** A cache of small objects, which are never changed: it keeps the last ones that were stored or read. */
+/** A cache of the small objects that were last stored or read; objects never change. */
 export class SmallObjects {
   readonly #bucket: S3Bucket;
   readonly #remembered = new Map<string, Uint8Array>();
@@ -174,7 +177,7 @@ export class SmallObjects {
 
   remember(key: string, bytes: Uint8Array): void {
     this.#size += bytes.length - (this.#remembered.get(key)?.length ?? 0);
-    this.#remembered.delete(key); // so that it is the last one
+    this.#remembered.delete(key); // moves the object to the end
     this.#remembered.set(key, bytes);
     for (const [first, { length }] of this.#remembered) {
       if (this.#size <= MAX_CACHED_BYTES) return;

@@ -35,15 +35,18 @@ import {
 } from "./bucket_objects.ts";
 import { type OpenSession, type SessionRecord, storableType, type StoreOptions } from "./session_storage.ts";
 
-/** The number of pieces at which they are joined into one, before another is added. */
+/** The number of pieces at which they are joined to one before another is added. */
 const MAX_PIECES = 900;
-/** The number of small pieces that are read at a time. */
+/** The number of small pieces that are read in parallel. */
 const READ_AT_ONCE = 16;
 const SMALL = 128 * 1024;
-/** The number of parts after which their count is stored in the middle of a request. */
+/** The number of parts after which their count is stored during a request. */
 const UNNOTED_PARTS = 8;
 
-/** A session whose data is a multipart upload with parts of one size, and pieces behind them that make no part yet. */
+/**
+ * A session whose data is a multipart upload with parts of one size, and pieces after them that are too short for a
+ * part.
+ */
 export class BucketSession implements OpenSession {
   readonly id: string;
   readonly #bucket: S3Bucket;
@@ -56,21 +59,24 @@ export class BucketSession implements OpenSession {
   #pieces: readonly Piece[];
   #data: Pick<S3Object, "key" | "size" | "etag"> | undefined;
   #spent: string[];
-  /** The number of bytes that count, and the number of all that were appended. */
+  /** The number of bytes that count, and of all appended bytes. */
   #kept: number;
   #end: number;
-  /** Appended bytes, as long as they and the pieces are too few for a part. */
+  /** Appended bytes, while they and the pieces are too few for a part. */
   #pending: GatheredPart | undefined = undefined;
-  /** The multipart upload, once there is enough for a part: it contains the bytes of all pieces, too. */
+  /** The multipart upload, once there are enough bytes for a part: it also contains the bytes of all pieces. */
   #upload: ObjectUpload | undefined = undefined;
   #base = 0;
   #isDoubted = false;
-  /** Whether the store may have a note of the multipart upload: the answer to that request may have been lost. */
+  /** Whether the store may have a note of the multipart upload: the response to that request may have been lost. */
   #isNoted: boolean;
   readonly #touchEvery: number;
   readonly #touching: Interval;
 
-  /** @param touchEvery The ms after which a session that is held is touched, and after which one is that gets bytes. */
+  /**
+   * @param touchEvery The time in ms after which an acquired session is touched, and after which one that receives
+   * bytes is.
+   */
   constructor(
     bucket: S3Bucket,
     small: SmallObjects,
@@ -107,10 +113,11 @@ export class BucketSession implements OpenSession {
     const past = this.#recordKey;
     this.record = record;
     this.#recordKey = key;
-    if (past !== undefined) await this.#bucket.delete(past).catch(() => {}); // it counts no more, and goes with the session
+    // The old object no longer counts, and is removed with the session.
+    if (past !== undefined) await this.#bucket.delete(past).catch(() => {});
   }
 
-  /** The bytes outlive the process only once {@linkcode settle} has resolved. */
+  /** Appends bytes, which survive the process only once {@linkcode settle} has resolved. */
   async append(pieces: readonly Uint8Array[]): Promise<void> {
     if (this.#data !== undefined) throw new Error(`The upload ${this.id} is whole: nothing can be appended`);
     if (Date.now() - this.touched > this.#touchEvery) await this.#touch();
@@ -150,7 +157,7 @@ export class BucketSession implements OpenSession {
 
   async truncate(offset: number): Promise<void> {
     if (offset < this.#kept) throw new RangeError(`Bytes of the upload ${this.id} that count cannot be dropped`);
-    this.#isDoubted = true; // the parts that were sent count no more
+    this.#isDoubted = true; // the parts that were sent no longer count
     await this.#drop(undefined);
     this.#isDoubted = false;
   }
@@ -167,10 +174,10 @@ export class BucketSession implements OpenSession {
   async store(name: string, { overwrite, claim }: StoreOptions): Promise<undefined> {
     await this.settle();
     const there = await this.#bucket.head(name);
-    if (there?.metadata?.[MARK] === this.id) return; // it was stored before a kill
+    if (there?.metadata?.[MARK] === this.id) return; // the object was stored before a kill
     if (there !== undefined && !overwrite) throw nameTaken(name);
     claim?.check(there && { mtimeMs: there.lastModified.getTime(), etag: there.etag });
-    // Conditions were checked for `there`, so only that object may be replaced.
+    // The conditions were checked for `there`, so only that object may be replaced.
     const only = claim && there && { ifMatch: there.etag };
     await this.#join(name, only ?? { overwrite: overwrite && claim === undefined });
   }
@@ -207,45 +214,45 @@ export class BucketSession implements OpenSession {
     } catch (error) {
       const { status } = error as { status?: unknown };
       if (status !== 404 && status !== 412) throw error;
-      // An attempt whose answer was lost, or another server, may have stored the object.
+      // An attempt with a lost response, or another server, may have stored the object.
       if ((await this.#bucket.head(name))?.metadata?.[MARK] === this.id) return;
       throw status === 404 && condition.ifMatch === undefined ? await this.#lossOf(error) : nameTaken(name, error);
     }
   }
 
-  /** Maps an error which may mean that another server has joined the object into a part, or the whole. */
+  /** Maps an error that may mean that another server has joined the object into a part, or the whole. */
   async #lossOf(error: unknown): Promise<unknown> {
     const { status, code } = error as { status?: unknown; code?: unknown };
     if (status !== 404) return error;
     if (code === "NoSuchUpload" && this.#parts !== undefined) {
       const { parts, data } = stateOf(await listed(this.#bucket, folderOf(this.id)));
       if (parts?.key === this.#parts.key && data === undefined) {
-        await this.remove().catch(() => {}); // it expires
+        await this.remove().catch(() => {}); // it expires instead
         return new Refusal("NOT_FOUND", "The store has removed what it had of the upload: begin anew", {}, error);
       }
     }
     return new LockLostError(`the upload ${this.id}`);
   }
 
-  /** Returns the time for a name; later names get later times. */
+  /** Returns the time for a name: later names have later times. */
   #now(): number {
     return this.touched = Math.max(Date.now(), this.touched + 1);
   }
 
-  /** Keeps the session from expiring: its holder may be long at work before there is another object of it. */
+  /** Keeps the session from expiring: its request may take a long time before it stores another object. */
   async #touch(): Promise<void> {
     const key = touchKey(this.id, this.#now());
-    await this.#small.put(key, "").then(() => this.#spent.push(key), () => {}); // the next one may be stored
+    await this.#small.put(key, "").then(() => this.#spent.push(key), () => {}); // the next touch may succeed
   }
 
-  /** Returns the multipart upload if the bytes here and `length` more make a part. */
+  /** Returns the multipart upload if the pending bytes and `length` more are enough for a part. */
   async #openFor(length: number): Promise<ObjectUpload | undefined> {
     const size = this.#parts?.size ?? partSizeFor(this.record.length ?? 0);
     const isFilled = this.#end - (this.#parts?.end ?? 0) + length >= size;
     return isFilled || this.#pieces.length >= MAX_PIECES ? await this.#open() : undefined;
   }
 
-  /** Continues the multipart upload, or begins one, with the bytes behind its parts. */
+  /** Continues or begins the multipart upload, with the bytes after its parts. */
   async #open(): Promise<ObjectUpload> {
     const { length, contentType } = this.record;
     const options = writableOptions({ size: length, contentType: storableType(contentType) });
@@ -274,7 +281,7 @@ export class BucketSession implements OpenSession {
     return upload;
   }
 
-  /** Returns the id of the multipart upload that has the data, from its note. */
+  /** Returns the id of the session's multipart upload, from its note. */
   async #begun({ key }: Parts): Promise<string> {
     return JSON.parse(await this.#small.readText(key)).uploadId;
   }
@@ -282,7 +289,7 @@ export class BucketSession implements OpenSession {
   async #keep(): Promise<void> {
     const isWhole = this.record.length === this.#end;
     const upload = this.#upload ?? (isWhole && this.#parts !== undefined ? await this.#open() : undefined);
-    // The last bytes of a whole upload become its last part, if it has others.
+    // The last bytes of a complete upload become its last part, if there are others.
     const isLast = isWhole && upload?.uploadId !== undefined;
     await upload?.settle(isLast);
     if (upload !== undefined) await this.#noteParts(upload);
@@ -293,7 +300,7 @@ export class BucketSession implements OpenSession {
     await deleteObjects(this.#context.store, this.#spent.splice(0)).catch(() => {});
   }
 
-  /** Stores the number of parts; pieces before the end of these are obsolete then. */
+  /** Stores the number of parts; pieces before their end are then obsolete. */
   async #noteParts({ uploadId, partSize, stored }: ObjectUpload): Promise<void> {
     if (stored.count === (this.#parts?.count ?? 0)) return;
     const counted = { count: stored.count, size: partSize, end: this.#base + stored.size };
@@ -306,7 +313,7 @@ export class BucketSession implements OpenSession {
     this.#kept = parts.end;
   }
 
-  /** Stores bytes that make no part: the new ones, or, of a multipart upload, all behind its parts. */
+  /** Stores bytes that are too few for a part: the new ones, or in a multipart upload all after its parts. */
   async #putPiece(bytes: GatheredPart): Promise<void> {
     const isNew = bytes === this.#pending;
     const [start, end] = [isNew ? this.#kept : this.#parts?.end ?? 0, this.#end];
@@ -325,16 +332,17 @@ export class BucketSession implements OpenSession {
     const [upload, pending] = [this.#upload, this.#pending];
     this.#upload = this.#pending = undefined;
     await upload?.leave(reason ?? new Error("the upload is left"));
-    if (upload !== undefined && !this.#isDoubted) await this.#noteParts(upload).catch(() => {}); // sent again then
+    // Otherwise the sender sends the bytes again.
+    if (upload !== undefined && !this.#isDoubted) await this.#noteParts(upload).catch(() => {});
     const { key, uploadId } = upload ?? {};
     if (uploadId !== undefined && !this.#isNoted) {
       await abortUpload(this.#context.store, { key: key!, uploadId }).catch(() => {}); // removed when it is old
     }
-    await pending?.discard().catch(() => {}); // it was given up
+    await pending?.discard().catch(() => {}); // the bytes were given up
     this.#end = this.#kept;
   }
 
-  /** Joins the data into one object, once it is whole; undefined if it has no bytes. */
+  /** Joins the data to one object, once it is complete; undefined if it has no bytes. */
   async #seal(): Promise<Pick<S3Object, "key" | "size" | "etag"> | undefined> {
     await this.settle();
     const [piece, ...others] = this.#pieces;
@@ -366,7 +374,8 @@ export class BucketSession implements OpenSession {
       if (size === this.#end) return await completeUpload(store, begun, counted, {});
       throw new Error(`The store has ${size} of the ${this.#end} bytes of the upload ${this.id}`);
     } catch (error) {
-      const there = await this.#bucket.head(begun.key).catch(() => undefined); // another has completed it, or an attempt
+      // Another server, or an earlier attempt, has completed it.
+      const there = await this.#bucket.head(begun.key).catch(() => undefined);
       if (there?.size !== this.#end) throw error;
       return there;
     }

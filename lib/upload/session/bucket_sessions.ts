@@ -4,13 +4,14 @@ import { BucketSession } from "./bucket_session.ts";
 import { folderOf, isStoredRecord, listed, sessionOf, SmallObjects, type State, stateOf } from "./bucket_objects.ts";
 import { type OpenSession, parseRecord, type SessionRecord, SESSIONS, type SessionStorage } from "./session_storage.ts";
 
-/** The maximum number of reads of a session whose record another server keeps replacing. */
+/** The maximum reads of a session whose record another server replaces repeatedly. */
 const TRIES = 5;
 
 /**
- * Sessions in a bucket: the data is an upload in parts of one size, and objects for what is less than a part. A bucket
- * has no locks. Names say which bytes an object has, and the longest data that they describe is the state of the
- * session: a former holder can only add bytes of the same upload. This requires consistent listings, as S3 has them.
+ * The sessions in a bucket: data is a multipart upload, and objects for bytes that are too few for a part.
+ *
+ * A bucket has no locks. Names describe the bytes of an object, and the longest data that they describe is the
+ * session's state: a former owner can only add bytes of the same upload. This requires consistent listings, as in S3.
  */
 export class BucketSessions implements SessionStorage {
   readonly #bucket: S3Bucket;
@@ -61,7 +62,8 @@ export class BucketSessions implements SessionStorage {
 
   async removeExpired(ms: number): Promise<number> {
     const { store } = contextOf(this.#bucket);
-    const uploads = await Array.fromAsync(listUploads(store, `${SESSIONS}/`)); // sessions have records before uploads
+    // A session's record is older than its uploads.
+    const uploads = await Array.fromAsync(listUploads(store, `${SESSIONS}/`));
     const sessions = new Map<string, S3Object[]>();
     for await (const object of this.#bucket.list({ prefix: `${SESSIONS}/` })) {
       const id = sessionOf(object.key);
@@ -70,7 +72,7 @@ export class BucketSessions implements SessionStorage {
     let removed = 0;
     for (const [id, objects] of sessions) {
       if (Date.now() - touchedAt(objects) < ms) continue;
-      const there = await listed(this.#bucket, folderOf(id)); // a sender may have continued it since
+      const there = await listed(this.#bucket, folderOf(id)); // its sender may have resumed it since
       if (there.length > 0 && Date.now() - touchedAt(there) < ms) continue;
       await deleteObjects(store, there.map(({ key }) => key));
       sessions.delete(id);
@@ -81,7 +83,9 @@ export class BucketSessions implements SessionStorage {
   }
 }
 
-/** Returns the time of a session's last change, by the clocks in names, or by the store's for names without one. */
+/**
+ * Returns the time of a session's last change, by the times in names, or by the store's clock for names without one.
+ */
 function touchedAt(objects: readonly S3Object[]): number {
   const { touched } = stateOf(objects);
   return touched > 0 ? touched : objects.reduce((last, { lastModified }) => Math.max(last, lastModified.getTime()), 0);

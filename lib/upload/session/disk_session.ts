@@ -24,18 +24,18 @@ import { type OpenSession, parseRecord, type SessionRecord, SESSIONS, type Store
 export const DATA = "data";
 const RECORD = "record.json";
 const NEXT_RECORD = "record.json.next";
-/** Files of earlier versions: their locks, and their files of forms. */
+/** The files of earlier versions: locks, and files of forms. */
 const OLD = /^(?:lock\.\d+(?:\.free)?|wanted|part\.\d+)$/;
-/** The prefix of the name of a removed session, whose files could not be removed yet. */
+/** The name prefix of a removed session whose files could not be removed yet. */
 export const REMOVED = ".removed-";
 const CHUNK_SIZE = 256 * 1024;
 
-/** The permission bits that this process needs of its files until they get their names. */
+/** The permission bits that this process needs for its files before they get their names. */
 export const WRITABLE = 0o600;
 
 export type DiskOptions = Pick<SaveBodyOptions, "mode" | "flush">;
 
-/** A session in a folder of its own, under its lock. */
+/** A session in its own folder, protected by its lock. */
 export class DiskSession implements OpenSession {
   readonly id: string;
   readonly #directory: string;
@@ -45,7 +45,7 @@ export class DiskSession implements OpenSession {
   readonly #lock: ProcessLock;
   record: SessionRecord;
   #file: OpenFile | undefined = undefined;
-  /** The bytes before those that the open file gets. */
+  /** The number of bytes before those written to the open file. */
   #settled = 0;
 
   constructor(id: string, directory: string, options: DiskOptions, lock: ProcessLock, record: SessionRecord) {
@@ -100,7 +100,7 @@ export class DiskSession implements OpenSession {
     try {
       if (this.#options.flush) await file.datasync();
       await file.close();
-      lstatSync(this.#data); // it may have been removed, and what was appended with it
+      lstatSync(this.#data); // the file may have been removed, with its appended bytes
     } catch (error) {
       await file.close().catch(() => {});
       this.#takeBack();
@@ -109,12 +109,15 @@ export class DiskSession implements OpenSession {
     this.#lock.requireHeld();
   }
 
-  /** Takes back what could not be flushed: the system has dropped it, and would acknowledge the next flush. */
+  /**
+   * Truncates bytes that could not be flushed: the system has dropped them, and would report success for the next
+   * flush.
+   */
   #takeBack(): void {
     try {
       if (!this.#lock.isLost && statusOf(this.#data)!.size > this.#settled) truncateSync(this.#data, this.#settled);
     } catch {
-      // The data is gone, or the device has failed for good.
+      // The file was removed, or the device has failed permanently.
     }
   }
 
@@ -170,11 +173,11 @@ export class DiskSession implements OpenSession {
   ): Promise<void> {
     const source = this.#data;
     const data = lstatSync(source, { bigint: true, throwIfNoEntry: false });
-    if (data === undefined) return; // it was stored before this process began
+    if (data === undefined) return; // the file was stored before this process started
     const there = lstatSync(reached, { bigint: true, throwIfNoEntry: false });
-    // The number of a file is not sure everywhere.
+    // The inode number is not reliable on every system.
     if (there !== undefined && data.nlink !== 1n && isSameFile(identityIn(there), identityIn(data))) {
-      removeFileNow(source); // killed between its two names
+      removeFileNow(source); // the process was killed between linking and unlinking
       return;
     }
     const place = statusOf(reached);
@@ -182,7 +185,8 @@ export class DiskSession implements OpenSession {
     this.#lock.requireHeld();
     try {
       const bits = Number(data.mode) & 0o777;
-      if ((bits & WRITABLE) !== WRITABLE) chmodSync(source, bits | WRITABLE); // after an attempt that gave it others
+      // An earlier attempt has changed the permissions.
+      if ((bits & WRITABLE) !== WRITABLE) chmodSync(source, bits | WRITABLE);
       const file = await OpenFile.open(source, "r+");
       try {
         if (overwrite && place?.isFile()) await keepAttributes(file, place);
@@ -200,7 +204,7 @@ export class DiskSession implements OpenSession {
   }
 
   async remove(): Promise<void> {
-    await this.settle().catch(() => {}); // it goes away
+    await this.settle().catch(() => {}); // the data is removed
     this.#lock.requireHeld();
     removeSession(this.#folder);
     this.#lock.release();
@@ -220,21 +224,21 @@ function isOwnName(name: string): boolean {
   return [DATA, RECORD, NEXT_RECORD].includes(name) || isLockName(name) || OLD.test(name);
 }
 
-/** Removes a session; returns whether all of it is gone. A rename first hides it, and needs no space. */
+/** Removes a session; returns whether all of it was removed. A rename hides it first, which needs no space. */
 export function removeSession(folder: string): boolean {
   if (!namesIn(folder).every(isOwnName)) return empty(folder);
   const removed = join(dirname(folder), REMOVED + basename(folder));
   try {
     renameFileNow(folder, removed);
   } catch {
-    return empty(folder); // the folder of sessions has no room for another name, or something of it is open on Windows
+    return empty(folder); // the folder of sessions has no room for another name, or a file is open on Windows
   }
   return empty(removed);
 }
 
-/** Removes the files of a session, and its folder if that is empty then; returns whether the folder is gone. */
+/** Removes the files of a session, and its folder if that is then empty; returns whether the folder was removed. */
 export function empty(folder: string): boolean {
-  // The record is removed first: without it no request finds the session, and the rest expires.
+  // The record is removed first: without it, requests do not find the session, and the rest expires.
   for (const name of namesIn(folder).filter(isOwnName).sort((a, b) => Number(b === RECORD) - Number(a === RECORD))) {
     try {
       removeFileNow(join(folder, name));

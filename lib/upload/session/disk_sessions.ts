@@ -28,14 +28,14 @@ import {
 } from "./session_storage.ts";
 
 const ID = /^[0-9a-f]{32}$/;
-/** The wait for a session that another request has, in ms. */
+/** The maximum wait in ms for a session that another request has. */
 const HAND_OVER = 10_000;
-/** The time within which a session has to get data while others need its place, in ms. */
+/** The time in ms within which a session must get data while others need its place. */
 const FIRST_DATA = 1000;
 /** The number of sessions that are checked in one turn of the event loop. */
 const AT_ONCE = 100;
 
-/** Sessions in a folder of their own below the one for uploads, so that data becomes a file by taking its name. */
+/** The sessions in a folder below the one for uploads, so that data becomes a file by a rename. */
 export class DiskSessions implements SessionStorage {
   readonly #directory: string;
   readonly #options: DiskOptions;
@@ -60,9 +60,9 @@ export class DiskSessions implements SessionStorage {
     } catch (error) {
       lock.release();
       try {
-        removeSession(folder); // no request will ask for it: what is left of it expires
+        removeSession(folder); // no request asks for the session: its rest expires
       } catch {
-        // The error that led here is thrown instead.
+        // The original error is thrown instead.
       }
       if (error instanceof UploadError) throw error;
       throw storageFailure("create", folder, "the upload", error);
@@ -86,7 +86,7 @@ export class DiskSessions implements SessionStorage {
       if ((error as { code?: unknown }).code === "ENOENT") return undefined;
       throw storageFailure("read", folder, "the upload", error);
     }
-    lock.release(); // it was killed before its record was there: no sender knows of it
+    lock.release(); // the server was killed before the record existed: no sender knows the session
     return undefined;
   }
 
@@ -101,7 +101,7 @@ export class DiskSessions implements SessionStorage {
       if (name.startsWith(REMOVED) && ID.test(name.slice(REMOVED.length))) empty(join(this.#directory, SESSIONS, name));
     }
     let removed = 0;
-    // Several at a time, since checking the locks of another container takes time.
+    // Several in parallel, since checking the locks of another container takes time.
     const expiring: Promise<boolean>[] = [];
     const finish = async () => removed += (await Promise.all(expiring.splice(0))).filter(Boolean).length;
     for await (const id of this.#ids()) {
@@ -125,24 +125,24 @@ export class DiskSessions implements SessionStorage {
     return removed;
   }
 
-  /** Removes an expired session that no request holds; returns whether it did. */
+  /** Removes an expired session that no request has; returns whether it did. */
   async #expire(id: string, ms: number, { ifEmpty = false } = {}): Promise<boolean> {
     const folder = folderOf(this.#directory, id);
     const touched = touchedAt(folder);
     const lock = this.#lockOf(id, { mayLackFile: true });
     try {
       await lock.take();
-      // A sender may have added data meanwhile. The folder's own time has just been changed.
+      // A sender may have added data meanwhile. The folder's own time has changed just now.
       if (ifEmpty && statusOf(join(folder, DATA))?.size !== 0) return false;
       return Date.now() - (contentTouchedAt(folder) ?? touched) >= ms && removeSession(folder);
     } catch {
-      return false; // the next time tries again
+      return false; // the next sweep retries
     } finally {
       lock.release();
     }
   }
 
-  /** Yields the ids of all sessions, and gives the event loop turns between them. */
+  /** Yields the ids of all sessions, and lets the event loop run in between. */
   async *#ids(): AsyncGenerator<string> {
     for (const [index, id] of namesIn(join(this.#directory, SESSIONS)).entries()) {
       if (ID.test(id)) yield id;

@@ -2,17 +2,17 @@ import type { DigestAlgorithm } from "../../semantics/mod.ts";
 import { Refusal } from "../body/upload_error.ts";
 import type { Claim } from "../sink/contained_path.ts";
 
-/** The folder of sessions in the one for uploads, whose name no upload may begin with. */
+/** The folder of sessions in the one for uploads; no upload's name may begin with it. */
 export const SESSIONS = ".millrace-uploads";
 
 const VALUE = /^[\t\x20-\x7e\x80-\xff]+$/;
 
-/** Returns the media type to store for an object: senders may give any text, but stores accept only field values. */
+/** Returns the media type for a stored object: senders may use any text, but stores accept only field values. */
 export function storableType(type: string): string {
   return [type, type.replace(/;.*$/s, "").trim()].find((each) => VALUE.test(each)) ?? "application/octet-stream";
 }
 
-/** The record of an unfinished upload, kept beside its data. It lacks only the offset: the length of the data. */
+/** The record of an unfinished upload, kept beside its data. The offset is not in it: it is the length of the data. */
 export interface SessionRecord {
   readonly version: 1;
   readonly protocol: "tus" | "rufh";
@@ -20,25 +20,25 @@ export interface SessionRecord {
   /** The path of the request that created the upload, below the base path, decoded. */
   readonly path: string;
   readonly contentType: string;
-  /** The name that the file has at the sender. */
+  /** The file's name at the sender. */
   readonly filename?: string;
-  /** The metadata that the sender gives the file; of tus. */
+  /** The metadata of a tus upload by its sender. */
   readonly metadata?: Readonly<Record<string, string>>;
-  /** The name that the file will have; undefined for parts of an upload. */
+  /** The future name of the file; undefined for parts of an upload. */
   readonly name?: string;
-  /** The fields of the creating request that decide how the representation is stored, by names in lower case. */
+  /** The fields of the creating request that affect how the representation is stored, by names in lower case. */
   readonly fields: Readonly<Record<string, string>>;
   readonly length?: number;
   readonly concat?: string;
   readonly metadataField?: string;
-  /** The number of verified bytes while the checksum of those behind them is pending; only on a disk. */
+  /** The number of verified bytes while the checksum of later ones is pending; only on a disk. */
   readonly verified?: number;
-  /** `open` while data is appended, `storing` once all of it was received, `stored` after the end of `onComplete`. */
+  /** `open` while data is appended, `storing` once all of it is received, `stored` after `onComplete`. */
   readonly state: "open" | "storing" | "stored";
   readonly bytes?: number;
-  /** Whether the file replaces another; set in all states but `open`. */
+  /** Whether the file replaces another one; set in all states except `open`. */
   readonly isThere?: boolean;
-  /** Requested digests of the data in base64; set in all states but `open`. */
+  /** Requested digests of the data in base64; set in all states except `open`. */
   readonly digests?: Readonly<Partial<Record<DigestAlgorithm, string>>>;
   /** The response to the upload, repeated if it was lost; set in the state `stored`. */
   readonly answer?: {
@@ -58,10 +58,13 @@ export function parseRecord(text: string): SessionRecord | undefined {
   }
 }
 
-/** Keeps unfinished uploads where their files will be stored, so that they outlive the process. */
+/** The storage of unfinished uploads, beside their future files, so that they survive the process. */
 export interface SessionStorage {
   create(id: string, record: SessionRecord, onHandOverRequested: () => void): Promise<OpenSession>;
-  /** Acquires a session; its holder is asked to release it. @throws {Refusal} `LOCKED` if it does not in time. */
+  /**
+   * Acquires a session, and requests its release from another request. @throws {Refusal} `LOCKED` if that takes too
+   * long.
+   */
   session(id: string, onHandOverRequested: () => void, options?: HoldOptions): Promise<OpenSession | undefined>;
   countOpen(): Promise<number>;
   /** Removes up to `count` unused sessions without data, the oldest first; resolves to the number removed. */
@@ -71,7 +74,7 @@ export interface SessionStorage {
 }
 
 export interface HoldOptions {
-  /** Whether the session is held only to be removed, which needs no room on the disk. */
+  /** Whether the session is acquired only for its removal, which needs no space on the disk. */
   readonly toRemove?: boolean;
 }
 
@@ -81,29 +84,29 @@ export interface StoreOptions {
   readonly claim?: Claim | undefined;
 }
 
-/** A session whose only writer this holder is, until the session is released. */
+/** A session acquired by one request, its only writer until the release. */
 export interface OpenSession {
   readonly id: string;
   readonly record: SessionRecord;
-  /** The number of bytes of the representation that are kept. */
+  /** The number of kept bytes of the representation. */
   readonly offset: number;
   /** The time of the session's last change, in ms since 1970. */
   readonly touched: number;
   save(record: SessionRecord): Promise<void>;
-  /** Appends bytes; once it is fulfilled, they outlive the process, and the memory of the pieces may be reused. */
+  /** Appends bytes; once it fulfils, they survive the process, and the memory of the pieces may be reused. */
   append(pieces: readonly Uint8Array[]): Promise<void>;
-  /** Ends a series of appends: with `flush`, the appended bytes then outlive a loss of power. */
+  /** Ends a series of appends: with `flush`, the appended bytes then survive a power failure. */
   settle(): Promise<void>;
-  /** Marks bytes appended from now on as unverified: a kill drops them before {@linkcode vouch} is called. */
+  /** Marks bytes appended from now on as unverified: a kill before {@linkcode vouch} drops them. */
   doubt(): Promise<void>;
-  /** Marks all bytes that were appended, and not dropped since, as verified. */
+  /** Marks all appended bytes that were not dropped since as verified. */
   vouch(): Promise<void>;
   truncate(offset: number): Promise<void>;
   /** Reads the data, in pieces that are valid until the next read. */
   read(): AsyncIterable<Uint8Array>;
-  /** Drops the data, once the files made of it are stored: the record keeps its length. */
+  /** Drops the data once its files are stored; the record keeps its length. */
   dropData(): Promise<void>;
-  /** Gives the data its name, also again after a kill. Resolves to the absolute path, if it is a file. */
+  /** Gives the data its name, also repeatedly after a kill. Resolves to the absolute path, if it is a file. */
   store(name: string, options: StoreOptions): Promise<string | undefined>;
   /** Removes the session and its data, and releases it. */
   remove(): Promise<void>;

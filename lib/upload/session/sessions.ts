@@ -8,30 +8,30 @@ import {
   type SessionStorage,
 } from "./session_storage.ts";
 
-/** The time within which an interrupted request has to end, in ms. */
+/** The time in ms within which an interrupted request must end. */
 const HAND_OVER_TIMEOUT = 10_000;
-/** The interval of sweeps for expired sessions, in ms; at most half of their time to live. */
+/** The interval in ms of sweeps for expired sessions, at most half of their time to live. */
 const SWEEP = 10 * 60_000;
-/** The share of the sessions without data that is removed to make room for others. */
+/** The share of sessions without data that are removed to make room for others. */
 const ROOM = 0.05;
 
 const RECOUNT = 1000;
 
 export interface Lease {
   readonly session: OpenSession;
-  /** Aborted when another request wants the session: a sender never has two requests alive. */
+  /** Aborted when another request needs the session: a sender never has two active requests. */
   readonly signal: AbortSignal;
   release(): Promise<void>;
 }
 
-/** The sessions of a handler: one request has one at a time, and a newer one takes over. */
+/** The sessions of a handler: each belongs to one request at a time, and a newer request takes it over. */
 export class Sessions {
   readonly #storage: SessionStorage;
   readonly maxAge: number;
   readonly #live = new Map<string, { readonly controller: AbortController; readonly released: Promise<void> }>();
   readonly #sweeping: Interval;
   readonly #maxOpen: number;
-  /** The number of sessions that may be open: those of the last count, and all created since. */
+  /** The possible number of open sessions: those of the last count, and all created since. */
   #open = Infinity;
   #counted = -Infinity;
   #counting: Promise<void> | undefined = undefined;
@@ -44,7 +44,7 @@ export class Sessions {
     this.maxAge = maxAge;
     this.#maxOpen = maxUnfinished;
     this.#sweep();
-    // A weak reference, so that a handler that was dropped can be collected, and its sweeps end.
+    // A weak reference, so that an unreachable handler can be collected, which ends its sweeps.
     const self = new WeakRef(this);
     const sweeping = new Interval(Math.min(SWEEP, maxAge / 2), () => {
       const sessions = self.deref();
@@ -64,7 +64,9 @@ export class Sessions {
     return (await this.#lease(id, (onHandOverRequested) => this.#storage.create(id, record, onHandOverRequested)))!;
   }
 
-  /** Acquires a session from a request that holds it. @throws {Refusal} `LOCKED` if that does not end in time. */
+  /**
+   * Acquires a session from the request that has it. @throws {Refusal} `LOCKED` if that request does not end in time.
+   */
   async take(id: string, options: HoldOptions = {}): Promise<Lease | undefined> {
     const end = performance.now() + HAND_OVER_TIMEOUT;
     for (let live = this.#live.get(id); live !== undefined; live = this.#live.get(id)) {
@@ -113,7 +115,7 @@ export class Sessions {
   }
 
   #sweep(): void {
-    this.#storage.removeExpired(this.maxAge).catch(() => {}); // the next time tries again; no upload depends on it
+    this.#storage.removeExpired(this.maxAge).catch(() => {}); // the next sweep retries; no upload depends on it
   }
 
   async #lease(
@@ -137,7 +139,7 @@ export class Sessions {
   }
 }
 
-/** Drops the bytes that no checksum has verified. */
+/** Drops bytes that no checksum has verified. */
 async function dropUnverified(session: OpenSession): Promise<void> {
   const { verified } = session.record;
   if (verified === undefined) return;

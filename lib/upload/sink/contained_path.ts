@@ -19,7 +19,10 @@ function isWindows(): boolean {
   return process.platform === "win32";
 }
 
-/** Returns the absolute path of a file, with a root inside it after all links on the way. Its last part may be a link. */
+/**
+ * Returns the absolute path of a file, with all links on the way resolved; it must be inside the root. Its last part
+ * may be a link.
+ */
 export function containedPath(destination: string | URL, root: string | URL | undefined): string {
   if (root === undefined) return plainPath(destination);
   const folder = resolve(requirePlain("root", root));
@@ -31,17 +34,20 @@ export function containedPath(destination: string | URL, root: string | URL | un
   return path;
 }
 
-/** The location of a file to write, which stays in its root as long as this object holds it. */
+/** The location of a file to write, which stays in its root while this object is open. */
 export interface ContainedPlace {
   readonly path: string;
-  /** A path to the file: through its open folder where the system allows it, unaffected by later links. */
+  /** A path to the file through its open folder, if the system allows that, so that later links do not affect it. */
   readonly reached: string;
-  /** Resolves the links again, where the folder cannot be held open. @throws {UploadError} `OUTSIDE_ROOT`. */
+  /** Resolves the links again, if the folder cannot be kept open. @throws {UploadError} `OUTSIDE_ROOT`. */
   readonly verify: (() => void) | undefined;
   release(): void;
 }
 
-/** Holds the folder of a path open where systems allow that. Elsewhere `verify()` looks again, once it is open, and named. */
+/**
+ * Keeps the folder of a path open if the system allows that. Elsewhere `verify()` checks again, once the file is open,
+ * and once it has its name.
+ */
 export function containedPlace(destination: string | URL, root: string | URL | undefined): ContainedPlace {
   const path = containedPath(destination, root);
   const parent = dirname(path);
@@ -93,13 +99,13 @@ function isFolderPath(path: string): boolean {
   return last === "" || last === "." || last === "..";
 }
 
-/** Returns the path that the text names, without resolving links. */
+/** Returns the path for a given text, without resolving links. */
 function insideOf(folder: string, given: string, name: string): string {
   if (given === "") throw new UploadError("BAD_NAME", "Cannot save a file without a name");
   if (given.includes("\0")) throw refused("BAD_NAME", name, "the name has a zero byte");
-  // The system would store it under another name, which another file may have.
+  // The system would store it under another name, which may belong to another file.
   if (!given.isWellFormed()) throw refused("BAD_NAME", name, "the name is no Unicode text");
-  // Checked before the path is resolved, which drops the letter of a drive.
+  // Checked before the path is resolved, which would drop a drive letter.
   if (isWindows() && !isAbsolute(given)) requireWindowsName(given.split(/[\\/]/), name);
   const below = relative(folder, resolve(folder, given));
   if (below === ".." || below.startsWith(`..${sep}`) || isAbsolute(below)) throw outside(name);
@@ -116,7 +122,7 @@ function requireWindowsName(parts: readonly string[], name: string): void {
   }
 }
 
-/** Resolves links on the way: all existing folders must really be inside the root. */
+/** Resolves links on the way: all existing folders must be inside the root. */
 function requireInside(folder: string, parent: string, name: string): void {
   const real = realRoot(folder);
   for (let path = parent; path !== folder; path = dirname(path)) {
@@ -125,7 +131,7 @@ function requireInside(folder: string, parent: string, name: string): void {
   }
 }
 
-/** Windows gives files second names, such as HTACCE~1 for .htaccess: an existing second name is refused. */
+/** Refuses existing second names on Windows, such as HTACCE~1 for .htaccess. */
 function requireOwnNames(folder: string, path: string, name: string): void {
   for (let each = path; each !== folder; each = dirname(each)) {
     const status = lstatSync(each, { throwIfNoEntry: false });
@@ -135,7 +141,9 @@ function requireOwnNames(folder: string, path: string, name: string): void {
   }
 }
 
-/** Returns the name that a file was made with; none if Windows does not tell it, and the given one may be a second name. */
+/**
+ * Returns the original name of a file; undefined if Windows does not report it, and the given one may be a second name.
+ */
 function ownName(path: string): string {
   try {
     return basename(realpathSync.native(path));
@@ -144,7 +152,7 @@ function ownName(path: string): string {
   }
 }
 
-/** @throws {UploadError} `OUTSIDE_ROOT` unless the real path `found` is the root, or below it. */
+/** @throws {UploadError} `OUTSIDE_ROOT` if the real path `found` is neither the root nor below it. */
 function requireBelow(real: string, found: string, name: string): void {
   const prefix = real.endsWith(sep) ? real : real + sep;
   if (!found.startsWith(prefix) && found !== real) throw outside(name);
@@ -165,7 +173,7 @@ function realFolder(path: string, name: string): string | undefined {
     const { code } = error as { code?: unknown };
     if (code === "ENAMETOOLONG") throw refused("BAD_NAME", name, "the name is too long", error);
     if (code !== "ENOENT") throw fileFailure("open", path, error);
-    // A link to a missing folder, which may appear later.
+    // A link to a missing folder, which may be created later.
     if (lstatSync(path, { throwIfNoEntry: false })) throw outside(name);
     return undefined;
   }
@@ -179,7 +187,10 @@ function refused(code: "BAD_NAME" | "OUTSIDE_ROOT", name: string, reason: string
   return new UploadError(code, `Cannot save ${name}: ${reason}`, cause === undefined ? undefined : { cause });
 }
 
-/** The name of a file for messages: as the sender gave it, relative to the root; without a root the last part alone. */
+/**
+ * Returns the name of a file for messages: as given by the sender, relative to the root; without a root only the last
+ * part.
+ */
 export function shownName(given: string, root: string | undefined): string {
   return quoted(root === undefined ? basename(given) : isAbsolute(given) ? belowRoot(given, root) : given);
 }
@@ -189,11 +200,16 @@ function belowRoot(given: string, root: string): string {
   return below === "" || below === ".." || below.startsWith(`..${sep}`) || isAbsolute(below) ? given : below;
 }
 
-/** The conditions of a sender for the name of its file, which must hold when the file takes it. */
+/** A sender's conditions for the name of its file, which must hold when the file takes the name. */
 export interface Claim {
-  /** Makes the lock that processes with conditions acquire in turn; missing for a bucket, whose store checks. */
+  /**
+   * Makes the lock that processes with conditions acquire in turn; missing for a bucket, whose store checks conditions.
+   */
   lock?(): ProcessLock;
-  /** Called with the status of the file that has the name, before it is replaced. @throws {unknown} to prevent that. */
+  /**
+   * Called with the status of the file that has the name, before it is replaced. @throws {unknown} to prevent the
+   * replacement.
+   */
   check(status: Pick<Stats, "mtimeMs"> & { readonly etag?: string } | undefined): void;
 }
 

@@ -3,20 +3,20 @@ import type { Undoable, Undone } from "../../files/internal.ts";
 import { sleep } from "../../timers/mod.ts";
 import type { S3Bucket, S3Object } from "../../s3/mod.ts";
 
-/** The metadata that identify an object's upload, and its file in it: entity tags depend on the bytes alone. */
+/** The metadata that identify an object's upload, and its file in it: entity tags depend only on the bytes. */
 export const MARK = "millrace-upload";
 
 const CHANGED = 412;
 /** The status of a missing object for keys that may not list the bucket. */
 const FORBIDDEN = 403;
-/** The number of further attempts at a removal, and the first pause before one in ms. */
+/** The number of retries of a removal, and the first pause before one in ms. */
 const RETRIES = 4;
 const FIRST_PAUSE = 100;
 
 export class CreatedObject implements Undoable {
   /** The value of the metadata {@linkcode MARK} of the stored object. */
   readonly mark: string = randomUUID();
-  /** Whether it replaces another object, which makes the removal impossible. */
+  /** Whether it has replaced another object, so that it must not be removed. */
   replaced = false;
   readonly #bucket: S3Bucket;
   readonly #key: string;
@@ -27,21 +27,21 @@ export class CreatedObject implements Undoable {
     this.#key = key;
   }
 
-  /** Notes that the object is created when a stream is closed, for {@linkcode createdBy}. */
+  /** Notes that closing a stream creates the object, for {@linkcode createdBy}. */
   isStoredBy(stream: WritableStream<Uint8Array>): void {
     this.#stream = stream;
     objects.set(stream, this);
   }
 
-  /** Checks whether there is an object that it will replace; called just before it is stored. */
+  /** Checks whether an object exists that it will replace; called just before it is stored. */
   async look(): Promise<void> {
     if (!this.replaced && await objectAt(this.#bucket, this.#key) !== undefined) this.replaced = true;
   }
 
-  /** Removes the object if it has its mark, on the condition that its entity tag stays, where the store knows that. */
+  /** Removes the object if it has its mark, on the condition of an unchanged entity tag, if the store supports that. */
   async undo(): Promise<Undone> {
     if (this.replaced) return "kept";
-    await this.#stream?.abort().catch(() => {}); // waits for a request that was begun before the failure
+    await this.#stream?.abort().catch(() => {}); // waits for a request that began before the failure
     try {
       return await this.#undo();
     } catch {
@@ -49,7 +49,7 @@ export class CreatedObject implements Undoable {
     }
   }
 
-  /** Each further attempt checks first: an earlier one whose answer was lost may have removed the object. */
+  /** Checks before each retry: an earlier attempt with a lost response may have removed the object. */
   async #undo(attempt = 0): Promise<Undone> {
     const there = await this.#bucket.head(this.#key);
     if (there?.metadata?.[MARK] !== this.mark) {
@@ -59,7 +59,7 @@ export class CreatedObject implements Undoable {
       await this.#bucket.delete(this.#key, { ifMatch: there.etag });
       return "undone";
     } catch (error) {
-      // A failure without a status means that the answer was lost.
+      // A failure without a status means that the response was lost.
       const { status = 500, code } = error as { status?: number; code?: unknown };
       if (status === CHANGED) return "changed";
       const isPassing = code !== "CLOSED" && (status === 429 || status >= 500);
@@ -70,7 +70,7 @@ export class CreatedObject implements Undoable {
   }
 }
 
-/** Returns the object of a key; undefined also where a store answers alike for missing and unreadable ones. */
+/** Returns the object of a key; also undefined if a store does not distinguish missing and unreadable objects. */
 export async function objectAt(bucket: S3Bucket, key: string): Promise<S3Object | undefined> {
   return await bucket.head(key).catch((error) => {
     if ((error as { status?: unknown }).status === FORBIDDEN) return undefined;

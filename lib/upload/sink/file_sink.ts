@@ -24,13 +24,15 @@ import { type Claim, type ContainedPlace, takePlace } from "./contained_path.ts"
 export interface BodySink {
   /** The absolute path of the file; undefined for other destinations. */
   readonly path?: string;
-  /** The path without links, folded where the file system ignores case: all names of one file have one place. */
+  /**
+   * The path with resolved links, lower-case if the file system ignores case: all names of a file have the same place.
+   */
   readonly place?: string;
-  /** Appends all bytes; once it is fulfilled, the memory of the pieces may be reused. */
+  /** Appends all bytes; once it fulfils, the memory of the pieces may be reused. */
   write(pieces: readonly Uint8Array[]): Promise<void>;
-  /** Ends the writing: flushes the file with the option `flush`, and closes it, still without its name. */
+  /** Ends the writing: flushes the file with the option `flush`, and closes it. The file has no name yet. */
   end(): Promise<void>;
-  /** Gives the file its name, after {@linkcode end}, and adds the undo to `made`, if it can be undone. */
+  /** Gives the file its name, after {@linkcode end}, and adds its undo to `made`, if it can be undone. */
   commit(made?: Undoable[]): Promise<void>;
   /** Removes the file, before or after {@linkcode end}. Never rejects. */
   discard(reason: unknown): Promise<void>;
@@ -38,12 +40,12 @@ export interface BodySink {
 
 /** A sink that takes a whole stream at once, whose bytes do not pass through JavaScript. */
 export interface StreamTaker extends BodySink {
-  /** Writes all of a stream, which cannot be stopped, only {@linkcode discard}ed. @throws {UploadError} `ABORTED`. */
+  /** Writes a whole stream, which can only be {@linkcode discard}ed, not stopped. @throws {UploadError} `ABORTED`. */
   writeStream(stream: ReadableStream<Uint8Array>): Promise<number>;
   size(): number;
 }
 
-/** Whether a sink takes whole streams, which depends on the runtime. */
+/** Whether a sink takes whole streams; depends on the runtime. */
 export function takesStreams(sink: BodySink): sink is StreamTaker {
   return "writeStream" in sink;
 }
@@ -52,7 +54,10 @@ export type FileOptions = Pick<SaveBodyOptions, "root" | "overwrite" | "mode" | 
   readonly claim?: Claim | undefined;
 };
 
-/** Opens a file that appears when it is committed, and releases `contained` with it. Senders see `name` in errors. */
+/**
+ * Opens a file that appears when it is committed; closing it also closes `contained`. Errors for the sender contain
+ * `name`.
+ */
 export async function openFileSink(contained: ContainedPlace, name: string, options: FileOptions): Promise<BodySink> {
   const { path, reached, verify } = contained;
   let sink: BodySink | undefined;
@@ -91,14 +96,14 @@ async function openFile(place: Place, options: FileOptions): Promise<AtomicFile>
   });
 }
 
-/** Returns the place that links lead to. A dangling link counts as a file unless `overwrite` is set. */
+/** Returns the place that links lead to. A dangling link counts as an existing file unless `overwrite` is set. */
 function followed(path: string, { overwrite }: FileOptions): Place {
   const place = followedPlace(path);
   const isDangling = place.status === undefined && place.path !== path;
   return isDangling && !overwrite ? placeItself(path) : place;
 }
 
-/** Returns the place of the path itself: a link to a file is replaced, as it may lead out of the root. */
+/** Returns the place of the path itself: a link to a file is replaced, since its target may be outside the root. */
 function unfollowed(path: string): Place {
   const place = placeItself(path);
   if (!place.status?.isSymbolicLink()) return place;
@@ -110,7 +115,9 @@ function systemError(code: string, message: string): Error {
   return Object.assign(new Error(`${code}: ${message}`), { code });
 }
 
-/** Writes to a file, and names it in errors as its sender does. `target` is its path, with no link at its end. */
+/**
+ * Returns a sink for a file at `target`, whose last part is not a link. Errors contain the sender's name of the file.
+ */
 function fileSink(
   contained: ContainedPlace,
   target: string,
@@ -141,12 +148,12 @@ function fileSink(
       release();
     },
     async discard() {
-      await file.discard().catch(() => {}); // the reason of the discard is being thrown already
+      await file.discard().catch(() => {}); // the reason of the discard is already being thrown
       release();
     },
     writeStream: (stream) =>
       file.writeStream(stream).catch((error) => {
-        // Errors of the file system have a `syscall`; those without one are of the connection.
+        // Errors of the file system have a `syscall`; others come from the connection.
         return typeof error?.syscall === "string" ? notWritten(error) : Promise.reject(leftError(error));
       }),
     size: () => file.size,
@@ -161,7 +168,7 @@ const codes: Readonly<Record<string, UploadErrorCode>> = {
   ENOSPC: "NO_SPACE",
 };
 
-/** Returns the error to report for one of the file system; senders see errors that have `name` in place of the path. */
+/** Returns the error to report for a file system error; in senders' errors, `name` replaces the path. */
 export function storageFailure(action: string, path: string, name: string, error: unknown): Error {
   const failure = fileFailure(action, name, error);
   const code = codes[String((failure as { code?: unknown }).code)];

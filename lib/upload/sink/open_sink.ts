@@ -7,14 +7,14 @@ import { containedPlace, shownName } from "./contained_path.ts";
 import { createdBy } from "./created_object.ts";
 import { type BodySink, type FileOptions, openFileSink, storageFailure } from "./file_sink.ts";
 
-/** Opens a stream to write a body to, in batches. The signal ends the wait for a stream that takes nothing. */
+/** Opens a stream to write a body to in batches. The signal ends the wait for a stream that takes no chunks. */
 async function openStreamSink(stream: WritableStream<Uint8Array>, signal: AbortSignal | undefined): Promise<BodySink> {
   if (stream.locked) throw new TypeError("cannot write to the stream: it is locked, somebody else writes to it");
   const writer = stream.getWriter();
   let state = writer.desiredSize === null ? "errored" : "writable";
   let cause: unknown;
   writer.closed.then(() => state = "closed", (error) => [state, cause] = ["errored", error]);
-  await Promise.resolve(); // a stream that is closed or errored tells now
+  await Promise.resolve(); // a closed or errored stream rejects by then
   if (state !== "writable") {
     writer.releaseLock();
     throw new TypeError(`cannot write to the stream: it is ${state}`, { cause });
@@ -54,14 +54,14 @@ async function openStreamSink(stream: WritableStream<Uint8Array>, signal: AbortS
   };
 }
 
-/** A copy, since a stream may keep the chunks it is given. */
+/** Returns a copy, since a stream may keep its chunks. */
 function joined(pieces: readonly Uint8Array[]): Uint8Array[] {
   return [joinBytes(pieces, pieces.reduce((sum, { length }) => sum + length, 0))];
 }
 
 /**
- * Cuts pieces so that they fill the files of a series, which never splits a chunk between two. No copies are needed: a
- * write is acknowledged when the system has the bytes.
+ * Splits pieces so that they fill the files of a series, which never splits a chunk. No copies are needed: a write is
+ * acknowledged once the system has the bytes.
  */
 function filling({ maxFileSize, room }: RotatingFileWritable): typeof joined {
   return (pieces) => {
@@ -79,7 +79,7 @@ function filling({ maxFileSize, room }: RotatingFileWritable): typeof joined {
   };
 }
 
-/** Throws the error of a stream, which names its file already; `ENOSPC` becomes an `UploadError`. */
+/** Throws the error of a stream, which already names its file; `ENOSPC` becomes an `UploadError`. */
 function fail(error: unknown): never {
   const { code } = (error ?? {}) as { code?: unknown };
   throw code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG"
@@ -88,11 +88,11 @@ function fail(error: unknown): never {
 }
 
 /**
- * The destination of a body: the path of a file or its `file:` URL, or a writable stream, native or Millrace's,
- * which is closed at the end, and aborted if the upload fails.
+ * The destination of a body: the path of a file or its `file:` URL, or a writable stream, native or of this package,
+ * which is closed at the end, or aborted if the upload fails.
  *
- * Without `root`, a link is followed: the file that it leads to is replaced, and hands its permission bits on unless
- * `mode` says otherwise. Devices and pipes are refused: `openFileWritable()` of `./files` makes streams of them.
+ * Without `root`, a link is followed: its target is replaced, and the new file inherits the permission bits unless
+ * `mode` is given. Devices and pipes are refused: `openFileWritable()` of `./files` opens them as streams.
  *
  * @example Split what comes into files of a size
  * ```ts
@@ -108,7 +108,7 @@ function fail(error: unknown): never {
  */
 export type BodyDestination = string | URL | WritableStream<Uint8Array>;
 
-/** @throws {UploadError} if the path leads out of the root, or has a file that must not be replaced. */
+/** @throws {UploadError} if the path leads out of the root, or a file with the name must not be replaced. */
 export async function openSink(
   destination: BodyDestination,
   options: FileOptions & Pick<SaveBodyOptions, "signal">,

@@ -10,7 +10,7 @@ import { Interval } from "../../timers/mod.ts";
 import { writeStream } from "../../runtime/mod.ts";
 
 /**
- * A body that was stored.
+ * A stored body.
  *
  * @example Tell the sender what was stored
  * ```ts
@@ -24,25 +24,25 @@ import { writeStream } from "../../runtime/mod.ts";
  * ```
  */
 export interface SavedBody {
-  /** Bytes that were stored. */
+  /** The number of stored bytes. */
   readonly bytes: number;
   /** The requested digest, as a value of `Repr-Digest` (RFC 9530): `sha-256=:…:`. */
   readonly digest?: string;
-  /** The absolute path of the file, if the destination is one. */
+  /** The absolute path of the file, if the destination is a file. */
   readonly path?: string;
 }
 
 /**
- * Stores a body as it comes in, in constant memory. It is written in batches, while at most as much again is received,
- * and a slower disk holds the sender back. A file appears under its name only when it is complete; of an upload that
- * fails nothing is left.
+ * Stores a body as it arrives, in constant memory. One batch is written while the next, of at most the same size, is
+ * received: a slow disk slows the sender down. A file gets its name only when it is complete; a failed upload leaves no
+ * file.
  *
  * @param source A `Request`, a stream of bytes, or a request of `node:http` or `node:http2`.
  * @param destination A path, a `file:` URL, or a writable stream, which is closed at the end, or aborted.
- * @returns the bytes stored, and their digest with the option `digest`.
- * @throws {UploadError} if the upload is refused or fails, with the HTTP status that says so.
- * @throws {TypeError | RangeError} if an argument is not what it has to be, an option has no effect, or the body was read.
- * @throws {Error} what the file system or the destination says otherwise, and the signal's reason.
+ * @returns the number of stored bytes, and their digest with the option `digest`.
+ * @throws {UploadError} if the upload is refused or fails, with the HTTP status for it.
+ * @throws {TypeError | RangeError} if an argument is invalid, an option has no effect, or the body was read before.
+ * @throws {Error} other errors of the file system or the destination, and the signal's reason.
  * @example Store a body under a name from outside
  * ```ts
  * import { saveBody } from "@millrace/streams/upload";
@@ -68,7 +68,7 @@ export async function saveBody(
   return await storeBody(source, destination, given);
 }
 
-/** Stores a body as {@linkcode saveBody} does, with options that are checked already. */
+/** Stores a body as {@linkcode saveBody} does, with checked options. */
 export async function storeBody(
   source: BodySource,
   destination: BodyDestination,
@@ -99,7 +99,7 @@ export async function storeBody(
     return await stored(sink, bytes, options, verified ?? digester?.finish().get(algorithm!));
   } catch (error) {
     if (received) await received.body.cancel(error);
-    else unseen?.cancel(error).catch(() => {}); // one that the runtime reads is locked
+    else unseen?.cancel(error).catch(() => {}); // a stream that the runtime reads is locked
     await sink?.discard(error);
     throw error;
   }
@@ -124,7 +124,10 @@ async function stored(
 /** The interval at which the size of the file is checked, in ms. */
 const INTERVAL = 50;
 
-/** Returns the stream of a body that the connection ends at its length, and of which no digest has to be made. */
+/**
+ * Returns the stream of a body if the runtime can write it without this process: the connection ends it at its length,
+ * and no digest is needed.
+ */
 function unseenStream(
   source: BodySource,
   { digests }: Announced,
@@ -137,8 +140,8 @@ function unseenStream(
 }
 
 /**
- * Writes a stream to a file, without a detour through JavaScript where the runtime can do that. It takes a tenth of the
- * memory that reading it takes on Bun, and half of the time.
+ * Writes a stream to a file, bypassing JavaScript if the runtime can. On Bun that takes a tenth of the memory and half
+ * of the time of reading it.
  */
 export async function transfer(
   stream: ReadableStream<Uint8Array>,
@@ -153,7 +156,7 @@ export async function transfer(
     const written = sink.size();
     if (written !== size) tellProgress(size = written, announced, options);
   };
-  // All time counts as waiting: while the disk stops the runtime from reading, the timer cannot fire either.
+  // All time counts as waiting: while the disk blocks the runtime, the timer cannot fire either.
   const pace: TransferProgress = {
     get bytes() {
       return sink.size();

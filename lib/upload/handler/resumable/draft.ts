@@ -27,26 +27,26 @@ import {
   withSession,
 } from "./exchange.ts";
 
-/** The newest interop version, of draft 11. */
+/** The newest interop version: that of draft 11. */
 const NEWEST = 8;
-/** The older supported interop versions: of `tus-js-client`, and of both that and iOS 18 to 26. */
+/** The older supported interop versions: that of `tus-js-client`, and that of both that and iOS 18 to 26. */
 const SPOKEN: readonly number[] = [5, 6];
 
-/** The iteration of Resumable Uploads for HTTP that a request speaks. */
+/** The version of Resumable Uploads for HTTP that a request uses. */
 interface Draft {
   readonly version: number;
-  /** Whether the sender named its version, without which no interim response is sent. */
+  /** Whether the sender named its version: without that, no interim response is sent. */
   readonly isNamed: boolean;
 }
 
-/** The iteration that a request speaks: the newest, unless it names another that is known. */
+/** Returns the version that a request uses: the newest, unless it names another known one. */
 function draftOf(exchange: Pick<Exchange, "request">): Draft {
   const version = parseNaturalNumber(requestField(exchange, "upload-draft-interop-version"));
   const isNamed = version !== undefined && [...SPOKEN, NEWEST].includes(version);
   return { version: isNamed ? version : NEWEST, isNamed };
 }
 
-/** Returns whether the request says that it completes the upload; undefined if it does not say. */
+/** Returns whether the request completes the upload, by its field; undefined without the field. */
 function askedComplete(exchange: Pick<Exchange, "request">): boolean | undefined {
   return parseBoolean(requestField(exchange, "upload-complete"));
 }
@@ -101,7 +101,7 @@ async function respond(exchange: Exchange, id: string | undefined, draft: Draft,
 async function create(exchange: Exchange, draft: Draft, state: State): Promise<Answer> {
   const { settings, sessions, request } = exchange;
   const isLast = askedComplete(exchange)!;
-  state.fields = completeness(true); // the target itself refuses what it does not want
+  state.fields = completeness(true); // the target itself refuses an unwanted body
   const { info, file } = await admit(settings, request);
   if (file === undefined || !isResumable(settings, request)) {
     const message = "A form, and a body whose coding is undone, is sent in one request: Upload-Complete must be ?1";
@@ -136,7 +136,7 @@ async function create(exchange: Exchange, draft: Draft, state: State): Promise<A
     try {
       await receive(exchange, lease, state);
     } catch (error) {
-      // The sender left without the session's URL, so no request can resume it.
+      // The sender left without the session's URL, so it cannot resume it.
       if (!isTold && (error as UploadError).code === "ABORTED") await lease.session.remove();
       throw error;
     }
@@ -209,13 +209,13 @@ function tooMuch(length: number | undefined, most: number): Refusal | UploadErro
   return new UploadError("TOO_LARGE", `The upload has more than the ${most} bytes that are still accepted`);
 }
 
-/** Returns the length and digests of the content of this request alone. */
+/** Returns the length and digests of this request's content alone. */
 function contentOf({ request, settings }: Exchange): Announced {
   const announced = announcedOf(request.source, { ...settings.save, maxBytes: Infinity });
   return { ...announced, digests: new Map([...announced.digests].filter(([field]) => field === "Content-Digest")) };
 }
 
-/** Stores the representation, and answers as its target would answer a single request. */
+/** Stores the representation, and responds as its target would to a single request. */
 async function finish(exchange: Exchange, session: OpenSession, draft: Draft, state: State): Promise<Answer> {
   const { length } = session.record;
   const { offset } = session;
@@ -242,7 +242,8 @@ async function finish(exchange: Exchange, session: OpenSession, draft: Draft, st
 
 async function tellOffset(exchange: Exchange, id: string, draft: Draft, state: State): Promise<Answer> {
   return await withSession(exchange, id, "rufh", async ({ session }) => {
-    if (session.record.state === "storing") await finish(exchange, session, draft, state); // the server was killed meanwhile
+    // The server was killed while it stored the file.
+    if (session.record.state === "storing") await finish(exchange, session, draft, state);
     const { record, offset } = session;
     return emptyAnswer(204, {
       ...completeness(record.state === "stored"),
@@ -254,7 +255,7 @@ async function tellOffset(exchange: Exchange, id: string, draft: Draft, state: S
   });
 }
 
-/** Returns the length of the whole upload, by the request and the session. @throws {Refusal} if the two differ. */
+/** Returns the length of the whole upload by the request and the session. @throws {Refusal} if the two differ. */
 function lengthAfter(
   exchange: Exchange,
   record: SessionRecord | undefined,
@@ -279,18 +280,21 @@ function filenameOf(disposition: string | undefined): string | undefined {
   return decodeExtended(parameters?.get("filename*") ?? "") ?? parameters?.get("filename");
 }
 
-/** Sends an interim response if the sender has named a supported version: other clients might misread it. */
+/** Sends an interim response if the sender has named a supported version: other clients might misinterpret it. */
 function inform({ request }: Exchange, { version, isNamed }: Draft, fields: Fields): boolean {
   return isNamed && request.inform?.(104, { "Upload-Draft-Interop-Version": String(version), ...fields }) === true;
 }
 
-/** Whether a body can be kept as it comes and stored later: forms, and bodies to decode, cannot. */
+/** Whether a body can be kept as received and stored later; false for forms and bodies to decode. */
 function isResumable({ save }: Settings, request: Exchange["request"]): boolean {
   const isForm = request.method === "POST" && contentTypeOf({ request }) === "multipart/form-data";
   return !isForm && !(save.decode && requestField({ request }, "content-encoding") !== undefined);
 }
 
-/** Whether a request creates an upload. A complete body that is not resumable is stored as by an ordinary request. */
+/**
+ * Whether a request creates an upload. A complete body that is not resumable is stored like that of an ordinary
+ * request.
+ */
 export function createsByDraft(settings: Settings, request: Exchange["request"]): boolean {
   if (request.method !== "PUT" && request.method !== "POST") return false;
   const isComplete = askedComplete({ request });

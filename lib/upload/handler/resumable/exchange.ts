@@ -22,13 +22,13 @@ export interface Exchange {
 
 const ID = /^[0-9a-f]{32}$/;
 
-/** Returns the session that a request's path names; undefined if it names none. */
+/** Returns the session that a request's path names, or undefined. */
 export function sessionIn({ target }: UploadRequest, basePath: string): string | undefined {
   const below = pathBelow(target, basePath);
   return below !== undefined && ID.test(below) ? below : undefined;
 }
 
-/** Returns the session that the path of a URL ends with, whatever proxies have put before it. */
+/** Returns the session at the end of a URL's path, whatever proxies have put before it. */
 export function sessionOfUrl(url: string): string | undefined {
   const last = url.replace(/[?#].*$/s, "").split("/").at(-1) ?? "";
   return ID.test(last) ? last : undefined;
@@ -38,12 +38,12 @@ export function requestField({ request }: Pick<Exchange, "request">, name: strin
   return fieldOf(request.source, name)?.trim();
 }
 
-/** The media type of the content of a request, without its parameters; empty if it has none. */
+/** Returns the media type of a request's content, without its parameters; empty if it has none. */
 export function contentTypeOf({ request }: Pick<Exchange, "request">): string {
   return essenceOf(fieldOf(request.source, "content-type") ?? "");
 }
 
-/** Takes a session for as long as `use` takes. @throws {Refusal} `NOT_FOUND`, or `LOCKED` if another request has it. */
+/** Acquires a session while `use` runs. @throws {Refusal} `NOT_FOUND`, or `LOCKED` if another request has it. */
 export async function withSession<T>(
   exchange: Exchange,
   id: string | undefined,
@@ -70,11 +70,11 @@ export function removeSession(exchange: Exchange, id: string | undefined, protoc
 /** A digest that a request announces for its data. */
 export interface Checksum {
   update(pieces: readonly Uint8Array[]): void;
-  /** @throws {Refusal} unless it is the one that was announced. */
+  /** @throws {Refusal} if the computed digest differs. */
   verify(): void;
 }
 
-/** Appends the body of the request, up to `maxBytes`; with a checksum, all of it or nothing. */
+/** Appends the body of the request, up to `maxBytes`; with a checksum, the whole body or nothing. */
 export async function appendRequest(
   { settings, request }: Exchange,
   { session, signal }: Lease,
@@ -97,7 +97,7 @@ export async function appendRequest(
     await takeAll(body, (pieces) => appending = session.append(pieces).then(() => checksum?.update(pieces)));
     checksum?.verify();
   } catch (error) {
-    await appending.catch(() => {}); // what came before a failure of the body is kept
+    await appending.catch(() => {}); // bytes before a failure of the body are kept
     await body.cancel(error);
     if (checksum !== undefined || (error as UploadError).code === "DIGEST_MISMATCH") await session.truncate(start);
     throw error;
@@ -107,12 +107,12 @@ export async function appendRequest(
   }
 }
 
-/** Returns the refusal for a failure, with `fields` added to its response. */
+/** Returns the refusal of a failure, with `fields` added to its response. */
 export function refused({ settings }: Exchange, error: unknown, fields: Fields): Refusal {
   return refusalOf(settings.storage.explained(error, "the upload"), settings.save).withFields(fields);
 }
 
-/** Whether a failure ends an upload for good, so that it cannot be resumed. */
+/** Whether a failure is final, so that the upload cannot be resumed. */
 export function isFinal(error: unknown): boolean {
   if (error instanceof Refusal) return error.status < 500;
   return error instanceof UploadError && error.status < 499;
@@ -126,7 +126,7 @@ export function maxSizeOf({ save }: Settings): number {
   return save.maxBytes ?? Infinity;
 }
 
-/** The value of `Upload-Limit`, for one upload or for any. */
+/** Returns the value of `Upload-Limit`, for one upload or for any. */
 export function uploadLimit(settings: Settings, session: OpenSession | undefined): string {
   const maxSize = maxSizeOf(settings);
   const { maxAge } = settings.sessions!;
@@ -144,7 +144,7 @@ export function requireSize(settings: Settings, length: number | undefined): voi
   throw new Refusal("TOO_LARGE", `The upload has ${length} bytes, and at most ${maxSize} are accepted`);
 }
 
-/** The fields of a creation that decide how the representation is stored once it is whole. */
+/** The fields of the creating request that affect how the complete representation is stored. */
 const KEPT_FIELDS = ["if-match", "if-none-match", "if-unmodified-since", "repr-digest"] as const;
 
 export function keptFields({ request }: Exchange): Record<string, string> {
@@ -176,7 +176,10 @@ export function infoOf({ request, settings }: Exchange, record: SessionRecord): 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-/** Stores the data of a session, calls `onComplete()`, and returns the answer; again after a kill or a lost response. */
+/**
+ * Stores the data of a session, calls `onComplete()`, and returns the response; repeated after a kill or a lost
+ * response.
+ */
 export async function complete(exchange: Exchange, session: OpenSession): Promise<Answer> {
   const { settings, request } = exchange;
   if (session.record.state === "stored") {
@@ -211,11 +214,11 @@ export async function complete(exchange: Exchange, session: OpenSession): Promis
     state: "stored",
     answer: { status, fields: all, body: decoder.decode(body) },
   });
-  await session.dropData().catch(() => {}); // the upload is stored; what is left goes when the session expires
+  await session.dropData().catch(() => {}); // the upload is stored; the data expires with the session
   return { status, fields: all, body };
 }
 
-/** Checks the data against the digest that the creation announced; returns the digests for the answer. */
+/** Checks the data against the digest in the creating request; returns the digests for the response. */
 async function verified(
   { settings }: Exchange,
   session: OpenSession,

@@ -66,12 +66,15 @@ function parseMetadata(field: string | undefined): Record<string, string> {
 /** A media type (RFC 9110, section 8.3.1), with or without parameters. */
 const MEDIA_TYPE = /^[!#$%&'*+.^_`|~\w-]+\/[!#$%&'*+.^_`|~\w-]+ *(?:;[ -~]*)?$/;
 
-/** Returns the media type that metadata give a file; undefined if it is missing, or no media type. */
+/** Returns the media type in the metadata of a file; undefined if it is missing or invalid. */
 function mediaTypeIn({ filetype, contentType, type }: Readonly<Record<string, string>>): string | undefined {
   return [filetype, contentType, type].find((each) => each !== undefined && MEDIA_TYPE.test(each));
 }
 
-/** The checksum that a request announces, if any. @throws {Refusal} if it is malformed, or its algorithm is not known. */
+/**
+ * Returns the checksum that a request announces, if any. @throws {Refusal} if it is malformed, or its algorithm is
+ * unknown.
+ */
 function checksumIn(exchange: Exchange): Checksum | undefined {
   const field = requestField(exchange, "upload-checksum");
   if (field === undefined) return undefined;
@@ -89,7 +92,7 @@ function checksumIn(exchange: Exchange): Checksum | undefined {
   };
 }
 
-/** Returns the sessions that a final upload is made of, as `Upload-Concat` names them; undefined if it is not final. */
+/** Returns the sessions that a final upload joins, by `Upload-Concat`; undefined if it is not final. */
 function partsOf(concat: string | undefined): string[] | undefined {
   if (concat === undefined || concat === "partial") return undefined;
   const [, list] = /^final; *(\S.*)$/.exec(concat) ?? [];
@@ -100,7 +103,7 @@ function partsOf(concat: string | undefined): string[] | undefined {
 
 const FIELDS: Fields = { "Tus-Resumable": VERSION };
 
-/** Answers by the method that counts. @see {@link https://tus.io/protocols/resumable-upload} */
+/** Answers a request by its effective method. @see {@link https://tus.io/protocols/resumable-upload} */
 export async function answerTus(exchange: Exchange, method: string, id: string | undefined): Promise<Answer> {
   try {
     requireOwnSite(exchange.settings.allowedOrigins, exchange.request);
@@ -185,7 +188,7 @@ async function recordOf(exchange: Exchange, concat: string | undefined): Promise
     fields: {},
     state: "open",
   };
-  if (concat === "partial") return record; // it becomes a file with others only
+  if (concat === "partial") return record; // it becomes a file only together with others
   requireType(settings, contentType);
   if (filename !== undefined) requireExtension(settings, filename);
   const name = settings.name
@@ -237,7 +240,7 @@ async function receive(exchange: Exchange, lease: Lease): Promise<void> {
   await appendRequest(exchange, lease, { expectedBytes, digests: new Map() }, most, checksum);
 }
 
-/** Appends the data of partial uploads to that of a final one; the partial ones stay as they are. */
+/** Appends the data of partial uploads to that of a final one; the partial ones are not changed. */
 async function concatenate(exchange: Exchange, session: OpenSession, parts: readonly string[]): Promise<void> {
   let length = 0;
   for (const id of parts) {
@@ -266,7 +269,7 @@ async function finish(exchange: Exchange, session: OpenSession): Promise<void> {
 
 async function tellOffset(exchange: Exchange, id: string | undefined): Promise<Answer> {
   return await withSession(exchange, id, "tus", async ({ session }) => {
-    if (isWhole(session)) await finish(exchange, session); // its sender may take the offset for success
+    if (isWhole(session)) await finish(exchange, session); // an offset alone would look like success to its sender
     const { length, metadataField, concat } = session.record;
     return emptyAnswer(200, {
       "Upload-Offset": String(session.offset),
