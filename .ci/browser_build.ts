@@ -4,6 +4,7 @@ import { build, type BuildOptions, type Plugin } from "esbuild";
 import { bundle, root } from "./bundle.ts";
 import { ownModules, placeOf } from "./own_modules.ts";
 import { mangledNames } from "./mangled_names.ts";
+import { pastFaces } from "./past_faces.ts";
 import { MappedText } from "./source_maps.ts";
 import { writeCodecs } from "./wasm_files.ts";
 
@@ -34,7 +35,7 @@ export async function buildBrowser(outdir: string): Promise<string[]> {
     entries: { ...parts, mod: "mod.ts", install: "lib/streams/install.ts" },
     outdir,
     codecs,
-    options: common,
+    options: { ...common, plugins: [pastInternalFaces()] },
   });
   // Apart, each in one file: else pages with streams would load what both share by another request.
   const ofCodecs = await bundle({
@@ -45,6 +46,18 @@ export async function buildBrowser(outdir: string): Promise<string[]> {
   });
   mkdirSync(codecs, { recursive: true });
   return [...written, ...ofCodecs, ...await writeCodecs(codecs)];
+}
+
+/** Lets each part load what it needs of the parts below it, rather than all that their `internal.ts` lead to. */
+function pastInternalFaces(): Plugin {
+  return {
+    name: "past-internal-faces",
+    setup(builder) {
+      builder.onLoad({ filter: /lib[\\/].*\.ts$/ }, ({ path }) => {
+        return { contents: pastFaces(readFileSync(path, "utf8"), path, "mod.ts"), loader: "ts" };
+      });
+    },
+  };
 }
 
 /**

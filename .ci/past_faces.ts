@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
-import { placeOf } from "./own_modules.ts";
 
 /** An import or export by name from a folder's face, as `deno fmt` writes it. */
 const FROM_FACE = /^(import|export) \{([^}]*)\} from "(\.[^"]*\/(?:mod|internal)\.ts)";/gm;
 
 /** The place where a name is declared. */
 interface Origin {
+  /** The path of a source, or a name such as `#streams/host`, whose source depends on the condition. */
   readonly path: string;
   readonly name: string;
 }
@@ -16,9 +16,12 @@ const faces = new Map<string, ReadonlyMap<string, Origin>>();
 /**
  * Returns a source that imports from the modules themselves what it imports from the faces of folders: else whatever
  * imports from a face would load all that the face leads to.
+ *
+ * @param kept The name of faces that are imported from all the same.
  */
-export function pastFaces(source: string, path: string): string {
-  return source.replace(FROM_FACE, (_, kind: string, list: string, from: string) => {
+export function pastFaces(source: string, path: string, kept?: "mod.ts"): string {
+  return source.replace(FROM_FACE, (statement, kind: string, list: string, from: string) => {
+    if (basename(from) === kept) return statement;
     const statements = namesIn(list).map(([name, alias]) => {
       const origin = originOf(join(dirname(path), from), name);
       return `${kind} { ${origin.name} as ${alias} } from ${JSON.stringify(specifierOf(origin.path, path))};`;
@@ -29,6 +32,7 @@ export function pastFaces(source: string, path: string): string {
 
 /** Returns the words by which the module at `importer` imports the one at `path`. */
 export function specifierOf(path: string, importer: string): string {
+  if (path.startsWith("#")) return path;
   const way = relative(dirname(importer), path).replaceAll("\\", "/");
   return way.startsWith(".") ? way : `./${way}`;
 }
@@ -54,7 +58,7 @@ function originsIn(face: string): ReadonlyMap<string, Origin> {
   const origins = new Map<string, Origin>();
   faces.set(face, origins);
   for (const [, list, from] of readFileSync(face, "utf8").matchAll(/^export \{([^}]*)\} from "([.#][^"]*)";/gm)) {
-    const path = from.startsWith("#") ? placeOf(from, "default") : join(dirname(face), from);
+    const path = from.startsWith("#") ? from : join(dirname(face), from);
     for (const [name, alias] of namesIn(list)) origins.set(alias, originOf(path, name));
   }
   return origins;

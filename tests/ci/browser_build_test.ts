@@ -92,6 +92,9 @@ describe("what is built for browsers", { skip: runtime !== "node" && "it is the 
     assert.deepEqual(imports("chunks/streams.js"), []);
     assert.ok(brotliCompressSync(readFileSync(join(folder, "browser/chunks/streams.js"))).length < 17_000);
     assert.deepEqual(imports("chunks/codecs.js").sort(), ["./streams.js", "./streams_2.js"]);
+    const options = readFileSync(join(folder, "browser/chunks/streams_2.js"), "utf8");
+    assert.match(options, /unknown option/);
+    assert.doesNotMatch(options, /writev/, "only pages with batches need what the batches are made of");
     for (const [codec, family] of Object.entries({ brotli: "brotli", gzip: "deflate", zstd: "zstd" })) {
       const expected = [`./wasm/${family}_decoder.js`, `./wasm/${family}_encoder.js`];
       const loaded = imports(`${codec}.js`).filter((specifier) => specifier.startsWith("./"));
