@@ -39,28 +39,30 @@ async function deployUnderLoad(
     progress: { begun: 0, served: 0 },
     counts: { whole: 0, notModified: 0, parts: 0, former: 0, unavailable: 0 },
     isInPlace: how === "one by one",
+    held: [],
+    isOver: false,
     byTag: new Map(),
   };
-  let isOver = false;
-  const visitors = Promise.all(
-    Array.from({ length: VISITORS }, () => new Visitor(visit).stay(() => isOver).finally(() => isOver = true)),
-  );
+  const askHeld = (): Promise<unknown> => Promise.all(visit.held.splice(0).map((ask) => ask()));
+  const visitors = Promise.all(Array.from({ length: VISITORS }, () => new Visitor(visit).stay()));
   visitors.catch(() => {}); // told below
   try {
     let number = 1;
-    for (; (number <= RELOADS || (number <= 500 && !areTelling(visit.counts))) && !isOver; number++) {
+    for (; (number <= RELOADS || (number <= 500 && !areTelling(visit.counts))) && !visit.isOver; number++) {
       const generation = await generations.make(number);
       visit.progress.begun = number;
       await deploy(generation);
       await server.reload();
       visit.progress.served = number;
+      await askHeld();
       await pause(2); // while nothing else is under way
     }
-    isOver = true;
+    visit.isOver = true;
+    await askHeld();
     await visitors;
     assert.equal(visit.progress.served, number - 1);
   } finally {
-    isOver = true;
+    visit.isOver = true;
     await server.stop();
   }
   return visit.counts;

@@ -30,6 +30,10 @@ export interface Visit {
   readonly counts: Counts;
   /** Whether files are replaced one by one where they are served, so that a request for some may have to be repeated. */
   readonly isInPlace: boolean;
+  /** Requests of a page's assets that wait for the deploy after it, and are sent before the deploy after that. */
+  readonly held: (() => Promise<void>)[];
+  /** Whether visitors have to leave, and requests wait no longer. */
+  isOver: boolean;
   /** The representation of each entity tag seen so far, for all visitors. */
   readonly byTag: Map<string, StoredForm>;
 }
@@ -48,10 +52,10 @@ export class Visitor {
     this.#connection = new PersistentConnection(visit.port);
   }
 
-  /** Sends visits until `isOver` returns true. */
-  async stay(isOver: () => boolean): Promise<void> {
+  /** Sends visits until they are over, which a failure ends for all visitors. */
+  async stay(): Promise<void> {
     try {
-      while (!isOver()) {
+      while (!this.#visit.isOver) {
         await this.#viewPage();
         await this.#revalidate("data.json");
         await this.#ask("HEAD", "data.json");
@@ -60,6 +64,7 @@ export class Visitor {
         await pause(2); // two cores, and the server's needs one
       }
     } finally {
+      this.#visit.isOver = true;
       this.#connection.close();
     }
   }
@@ -70,13 +75,13 @@ export class Visitor {
     const page = new TextDecoder().decode(form.bytes);
     const assets = new Set([...page.matchAll(/href="\/([^"]+)"/g)].map(([, path]) => path));
     assert.equal(assets.size, 2, page);
-    if (Math.random() < 0.5) await this.#nextDeploy(form.generation);
-    for (const path of assets) await this.#ask("GET", path, {}, form.generation);
-  }
-
-  /** Waits a little for the deploy after `generation`: the assets of a page that was got before must still be there. */
-  async #nextDeploy(generation: number): Promise<void> {
-    for (let i = 0; i < 10 && this.#visit.progress.served <= generation; i++) await pause(5);
+    const ask = async (): Promise<void> => {
+      for (const path of assets) await this.#ask("GET", path, {}, form.generation);
+    };
+    // One visitor at most, so that the others send requests during the deploy.
+    const { held, isOver } = this.#visit;
+    if (held.length > 0 || isOver) return await ask();
+    await new Promise<void>((resolve, reject) => held.push(() => ask().then(resolve, reject)));
   }
 
   #revalidate(path: string): Promise<StoredForm | undefined> {
