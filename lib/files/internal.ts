@@ -15,6 +15,7 @@ export {
   realPath,
   realPathOf,
   refusedOnWindows,
+  withoutIgnorable,
 } from "./names.ts";
 export { flushFolder } from "./flush.ts";
 export { fileNumber, isSureNumber, OpenFile } from "./open_file.ts";

@@ -107,12 +107,18 @@ export async function realPathOf(path: string): Promise<string> {
   });
 }
 
+/** Returns a name without the code points that some file systems ignore: HFS+, and Linux where it ignores case. */
+export function withoutIgnorable(name: string): string {
+  return name.replace(/\p{Default_Ignorable_Code_Point}/gu, "");
+}
+
 /**
- * Returns a form of a name, or path, that all have which a file system may take for one: whatever their case and Unicode
- * normalization. Others may have it, too.
+ * Returns a form of a name, or path, that all have which a file system may take for one: whatever their case, Unicode
+ * normalization and ignorable code points. Others may have it, too.
  */
 export function foldedName(name: string): string {
-  return name.normalize("NFC").toUpperCase().normalize("NFC"); // not in lower case: a sigma has two such forms
+  const composed = withoutIgnorable(name).normalize("NFC");
+  return composed.toUpperCase().normalize("NFC"); // not in lower case: a sigma has two such forms
 }
 
 /**

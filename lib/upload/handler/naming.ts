@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { foldedName, withoutIgnorable } from "../../files/internal.ts";
 import { quoted, UploadError } from "../body/upload_error.ts";
 import { pathOf } from "./incoming.ts";
 
@@ -37,9 +38,10 @@ export function locationOf(
 /** Requires a name that a file can have on every system. @throws {UploadError} `BAD_NAME`, or `OUTSIDE_ROOT`. */
 export function requireName(name: string, { dotfiles }: { readonly dotfiles: boolean }): void {
   if (name === "") throw new UploadError("BAD_NAME", "The file has no name: give it one in the path of the URL");
-  for (const part of name.split("/")) {
+  for (const given of name.split("/")) {
+    const part = withoutIgnorable(given);
     if (part === "..") throw new UploadError("OUTSIDE_ROOT", `${quoted(name)} leads out of the folder for uploads`);
-    const fault = faultOf(part);
+    const fault = faultOf(given) ?? faultOf(part);
     if (fault) throw badName(name, fault);
     if (part.startsWith(".") && !dotfiles) throw badName(name, "names that begin with a dot are not accepted");
   }
@@ -52,7 +54,9 @@ function faultOf(part: string): string | undefined {
   if (/\p{Cc}/u.test(part)) return "it has a control character";
   if (!part.isWellFormed()) return "it is no Unicode text";
   if (Buffer.byteLength(part) > MAX_NAME_BYTES) return `a part of it has more than ${MAX_NAME_BYTES} bytes`;
-  if (part.toLowerCase().startsWith(OURS)) return `names that begin with ${OURS} are kept for temporary files`;
+  if (foldedName(part).startsWith(foldedName(OURS))) {
+    return `names that begin with ${OURS} are kept for temporary files`;
+  }
   return undefined;
 }
 

@@ -11,6 +11,7 @@ import {
   type ProcessLock,
   realPath,
   refusedOnWindows,
+  withoutIgnorable,
 } from "../../files/internal.ts";
 import { isTemporaryName } from "../../files/mod.ts";
 import { quoted, UploadError } from "../body/upload_error.ts";
@@ -111,7 +112,9 @@ function insideOf(folder: string, given: string, name: string): string {
   if (below === ".." || below.startsWith(`..${sep}`) || isAbsolute(below)) throw outside(name);
   if (below === "" || isFolderPath(given)) throw refused("BAD_NAME", name, "the name is one of a folder");
   if (isWindows()) requireWindowsName(below.split(sep), name);
-  if (isTemporaryName(basename(below))) throw refused("BAD_NAME", name, "the name is kept for temporary files");
+  if (isTemporaryName(withoutIgnorable(basename(below)))) {
+    throw refused("BAD_NAME", name, "the name is kept for temporary files");
+  }
   return join(folder, below);
 }
 

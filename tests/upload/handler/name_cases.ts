@@ -59,6 +59,35 @@ const more: RequestCase[] = [
   },
 ];
 
+/** Code points that file systems may ignore: a joiner, a mark of direction, a soft hyphen, a selector, a byte order mark. */
+const IGNORABLE = ["\u200c", "\u200f", "\u00ad", "\ufe0f", "\ufeff"];
+const ignorable: RequestCase[] = IGNORABLE.flatMap((point): RequestCase[] => {
+  const hidden = [
+    `${point}.htaccess`,
+    `sub/.${point}htaccess`,
+    `${point}.millrace-uploads/x`,
+    `.mill${point}race-1-2.tmp`,
+    point,
+  ];
+  return [
+    ...hidden.map((name): RequestCase => ({
+      name: `PUT to ${JSON.stringify(name)}, which is another file's where a disk ignores a code point`,
+      files: { "sub/x": "" },
+      request: ["PUT", `/${encodeURIComponent(name).replaceAll("%2F", "/")}`],
+      body: "hello",
+      status: 400,
+      code: "BAD_NAME",
+    })),
+    {
+      name: `PUT to a name with U+${point.codePointAt(0)!.toString(16)} in it`,
+      request: ["PUT", `/a${encodeURIComponent(point)}b.txt`],
+      body: "hello",
+      status: 201,
+      left: { [`a${point}b.txt`]: "hello" },
+    },
+  ];
+});
+
 const extensions = ["png", ".PDF", "tar.gz"];
 const refused = [
   "/x.php",
@@ -159,4 +188,4 @@ const listed: RequestCase[] = [
 ];
 
 /** Cases of file names. */
-export const nameCases: readonly RequestCase[] = [...dotfiles, ...more, ...listed];
+export const nameCases: readonly RequestCase[] = [...dotfiles, ...more, ...ignorable, ...listed];

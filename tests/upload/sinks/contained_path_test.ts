@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
-import { join, relative, resolve, sep } from "node:path";
+import { basename, join, relative, resolve, sep } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import fc from "fast-check";
 import { temporaryPath } from "../../../lib/files/mod.ts";
-import { refusedOnWindows } from "../../../lib/files/internal.ts";
+import { foldedName, refusedOnWindows } from "../../../lib/files/internal.ts";
 import { containedPath } from "../../../lib/upload/sink/contained_path.ts";
 import { UploadError } from "../../../lib/upload/mod.ts";
 import { inFolder } from "../../support/folders.ts";
@@ -55,6 +55,15 @@ test("containedPath() takes paths relative to the root, and absolute ones and UR
     assert.equal(containedPath("a/b", "/"), resolve("/a/b"));
     return Promise.resolve();
   }));
+
+test("containedPath() refuses the names of temporary files, with code points in them that a disk may ignore, too", () => {
+  const name = basename(temporaryPath(join(root, "a")));
+  for (const each of [name, `\u200c${name}`, name.replace("-", "\u00ad-")]) {
+    assert.equal(codeOf(each), "BAD_NAME", each);
+  }
+  assert.notEqual(foldedName("a\u200c.txt"), foldedName("b.txt"));
+  assert.equal(foldedName("a\u200c.txt"), foldedName("A.txt"));
+});
 
 test("containedPath() refuses what leaves the root, in the words of who gave it", () => {
   const beside = `${root}-beside/x`;
