@@ -129,7 +129,7 @@ export class OpenFile {
   /** Reads the next bytes, or those from `position` on, into `buffer`; resolves to how many there were, 0 at the end. */
   read(buffer: Uint8Array, position: number | null = null): Promise<number> {
     const most = Math.min(buffer.length, MAX_CALL_SIZE);
-    return this.#later((number, done) => fs.read(number, buffer, 0, most, position, done));
+    return whileUnshared(() => this.#later((number, done) => fs.read(number, buffer, 0, most, position, done)));
   }
 
   /** Appends bytes of `piece`; resolves to how many the system took. */

@@ -11,6 +11,7 @@
  *   `NUMBERS=negative`, those from 2^63 on, as bigint.
  * - With `SCANNED`, the first attempt to rename or remove what has a path is refused, as while a scanner has it open;
  *   also the first to open what is below the folder of `UNSHARED`.
+ * - The first read of each file below the folder of `LOCKED` is refused, as of a part that another program has locked.
  */
 "use strict";
 const fs = require("node:fs");
@@ -83,6 +84,18 @@ function isScanned(name, path) {
   return !scanned.has(key) && scanned.add(key) !== undefined;
 }
 
+/** The paths of open files of which no read was refused. */
+const locked = new Map();
+
+function note(descriptor, [path, flags]) {
+  open.set(descriptor, accessOf(flags));
+  if (String(path).startsWith(process.env.LOCKED ?? "\0")) locked.set(descriptor, path);
+}
+
+function busy(name) {
+  return Object.assign(new Error(`EBUSY: resource busy or locked, ${name}`), { code: "EBUSY", syscall: name });
+}
+
 function checked(name, args) {
   if (process.env.IGNORE_CASE) {
     for (let i = 0; i < (paths[name] ?? 0); i++) {
@@ -90,7 +103,7 @@ function checked(name, args) {
     }
   }
   if (isScanned(name, args[0])) {
-    throw Object.assign(new Error(`EBUSY: resource busy or locked, ${name}`), { code: "EBUSY", syscall: name });
+    throw busy(name);
   }
   if (!refuses[name]?.(...args)) return;
   throw Object.assign(new Error(`EPERM: operation not permitted, ${name}`), { code: "EPERM", syscall: name });
@@ -101,7 +114,7 @@ for (const name of new Set([...Object.keys(refuses), ...Object.keys(paths)])) {
   fs[`${name}Sync`] = Object.assign((...args) => {
     checked(name, args);
     const result = now(...args);
-    if (name === "open") open.set(result, accessOf(args[1]));
+    if (name === "open") note(result, args);
     return result;
   }, now);
   fs[name] = Object.assign((...args) => {
@@ -112,7 +125,7 @@ for (const name of new Set([...Object.keys(refuses), ...Object.keys(paths)])) {
       return void process.nextTick(done, error);
     }
     later(...args.slice(0, -1), (error, result, ...rest) => {
-      if (name === "open" && !error) open.set(result, accessOf(args[1]));
+      if (name === "open" && !error) note(result, args);
       done(error, result, ...rest);
     });
   }, later);
@@ -143,6 +156,25 @@ function renumbered(status) {
     ino: typeof status.ino === "bigint" ? number : Number(BigInt.asUintN(64, number)),
   });
 }
+
+function checkRead(descriptor) {
+  const path = locked.get(descriptor);
+  if (locked.delete(descriptor) && !scanned.has(`read ${path}`) && scanned.add(`read ${path}`)) throw busy("read");
+}
+
+const { read, readSync } = fs;
+fs.read = (descriptor, ...args) => {
+  try {
+    checkRead(descriptor);
+  } catch (error) {
+    return void process.nextTick(args.at(-1), error);
+  }
+  read(descriptor, ...args);
+};
+fs.readSync = (descriptor, ...args) => {
+  checkRead(descriptor);
+  return readSync(descriptor, ...args);
+};
 
 for (const name of ["stat", "lstat", "fstat"]) {
   const { [`${name}Sync`]: now } = fs;

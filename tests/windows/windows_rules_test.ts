@@ -527,6 +527,23 @@ describe(
         assert.deepEqual(await listed(folder), ["a"]);
       }));
 
+    test("a read that is refused while another program has locked a part of the file is tried again", () =>
+      inFolder(async (folder) => {
+        const code = `
+        const { appendFileSync, writeFileSync } = await import("node:fs");
+        writeFileSync(folder + "/app.log", "1\\n");
+        const followed = await Files.followFile(folder + "/app.log", { start: "beginning", interval: 3 });
+        console.log(new TextDecoder().decode((await followed.getReader().read()).value).trim());
+        writeFileSync(folder + "/big.txt", "A".repeat(300_000));
+        const handler = await Static.createStaticHandler(folder, { memoryLimit: 0 });
+        console.log((await (await handler.fetch(new Request("http://localhost/big.txt"))).text()).length);
+        await Files.copyFileAtomic(folder + "/big.txt", folder + "/copy.txt");
+        const copy = await Files.openFileReadable(folder + "/copy.txt");
+        console.log((await new Response(copy).text()).length);
+        process.exit();`;
+        assert.deepEqual((await run(code, folder, { LOCKED: folder })).trim().split("\n"), ["1", "300000", "300000"]);
+      }));
+
     test("folders of a run that are one by another case are refused, with force too", () =>
       inFolder(async (folder) => {
         await writeTree(folder, { "site/sub/a.html": page("a"), "deploys/1/index.html": page("b") });

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type BigIntStats, close, fstatSync, read, type Stats, statSync } from "node:fs";
-import { fileNumber } from "../../files/internal.ts";
+import { fileNumber, whileUnshared } from "../../files/internal.ts";
 import type { FileParts } from "../answer/answer.ts";
 import type { Variant } from "../answer/variant.ts";
 import { openToRead } from "../scan/file_content.ts";
@@ -65,7 +65,10 @@ export class FileReader {
     let length = wanted;
     try {
       if (part instanceof Uint8Array) buffer.set(part.subarray(this.#offset, this.#offset + wanted));
-      else length = await this.#readFile(buffer, wanted, part.start + this.#offset);
+      else {
+        const start = part.start + this.#offset;
+        length = await whileUnshared(() => this.#isClosed ? 0 : this.#readFile(buffer, wanted, start));
+      }
       this.#offset += length;
       // Only now is all of it known to be of one version: the last piece is not sent if it is not.
       if (!this.#isClosed && this.ahead === 0 && !await this.#isUnchanged()) throw this.#changed();

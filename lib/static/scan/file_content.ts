@@ -113,11 +113,15 @@ export function readContent(
   limit: number = Infinity,
 ): FileContent | Promise<FileContent> {
   const read = () => readSmall(path, limit) ?? readLarge(path, turns);
-  try {
-    return read();
-  } catch (error) {
+  const readAgain = (error: unknown): Promise<FileContent> => {
     if (!UNSHARED.has((error as { code?: string }).code!)) throw error;
     return whileUnshared(read);
+  };
+  try {
+    const content = read();
+    return content instanceof Promise ? content.catch(readAgain) : content;
+  } catch (error) {
+    return readAgain(error);
   }
 }
 
