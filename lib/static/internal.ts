@@ -1,5 +1,5 @@
 /**
- * Exports for the command line, which are no part of the public API.
+ * Exports for the command line. Not part of the public API.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Answers HTTP requests for the files of a folder, from memory and precompressed.
+ * Serves the files of a folder over HTTP, from memory and precompressed.
  *
  * @example Serve a folder with node:http
  * ```ts

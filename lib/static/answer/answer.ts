@@ -2,12 +2,12 @@ import { ReadyResponse } from "../../runtime/mod.ts";
 import { type AnswerKind, type ByteRange, goesWith, joinedNames } from "../../semantics/mod.ts";
 import type { Variant } from "./variant.ts";
 
-/** The fields of a request: `Headers`, or those of `node:http` in the same shape. */
+/** The fields of a request: `Headers`, or those of `node:http` with the same interface. */
 export interface RequestFields {
   get(name: string): string | null | undefined;
 }
 
-/** Names and values of header fields in turn, as `writeHead()` of `node:http` takes them. */
+/** Names and values of header fields alternately, as for `writeHead()` of `node:http`. */
 export type Fields = readonly string[];
 
 export function valueOf(fields: Fields, name: string): string | undefined {
@@ -24,7 +24,7 @@ export function without(fields: Fields, names: readonly string[]): string[] {
   return fields.filter((_, i) => !names.includes(fields[i - i % 2].toLowerCase()));
 }
 
-/** Returns those fields of a whole representation that a response of that kind has. */
+/** Returns those fields of a whole representation that a response of the given kind has. */
 export function fieldsFor(kind: AnswerKind, fields: Fields): string[] {
   const kept: string[] = [];
   for (let i = 0; i < fields.length; i += 2) {
@@ -45,20 +45,20 @@ export interface FileParts {
   readonly parts: readonly (ByteRange | Uint8Array<ArrayBuffer>)[];
 }
 
-/** Reports no room for a copy: most answers are made for one request. */
+/** Refuses room for a copy: most answers serve one request. */
 const never = (): boolean => false;
 
-/** An answer to a request, made for one request or shared by many. */
+/** An answer to one request, or shared by many. */
 export class Answer {
   readonly status: number;
   readonly fields: Fields;
-  /** The whole body; undefined if there is none, or it is in `file`. */
+  /** The whole body; undefined if there is none, or if it is in `file`. */
   readonly bytes: Uint8Array<ArrayBuffer> | undefined;
   readonly file: FileParts | undefined;
   readonly #hasRoomFor: (size: number) => boolean;
   #ready: ReadyResponse | undefined;
 
-  /** @param hasRoomFor Whether a copy of so many bytes may be kept, which makes repeated answers faster. */
+  /** @param hasRoomFor Whether a copy of `size` bytes may be kept, which makes repeated answers faster. */
   constructor(
     status: number,
     fields: Fields,
@@ -81,17 +81,17 @@ export class Answer {
     return new Answer(this.status, varying(this.fields, names), this.bytes ?? this.file);
   }
 
-  /** Returns a new Response with the whole body, if none of it is in a file. */
+  /** Returns a new Response with the whole body, unless that is in a file. */
   response(): Response {
     return (this.#ready ??= new ReadyResponse(this.bytes, this.init(), this.#hasRoomFor)).make();
   }
 
-  /** An object takes 2 µs less than pairs on Node, but loses a field `__proto__`, and all but the last of a name. */
+  /** An object takes 2 µs less than pairs on Node, but cannot contain a field `__proto__`, or a repeated name. */
   init(): { status: number; headers: Record<string, string> | [name: string, value: string][] } {
     const { status, fields } = this;
     const headers: Record<string, string> = {};
     for (let i = 0; i < fields.length; i += 2) {
-      const name = fields[i].toLowerCase(); // Deno takes half as long again to do so itself
+      const name = fields[i].toLowerCase(); // Deno's own conversion takes half as long again
       if (name in headers) return { status, headers: pairs(fields) };
       headers[name] = fields[i + 1];
     }

@@ -12,13 +12,13 @@ import { contentTypeOf } from "./fields.ts";
 import type { Resource } from "./resource.ts";
 import type { Variant } from "./variant.ts";
 
-/** The outcome of a request's preconditions: it goes on, fails (412), or the client has that variant (304). */
+/** The outcome of a request's preconditions: it continues, fails (412), or the client has the variant (304). */
 export type Verdict = "go on" | "failed" | Variant;
 
 /** Evaluates preconditions in the order of RFC 9110, section 13.2.2. */
 export function evaluate(request: RequestFields, chosen: Variant): Verdict {
   const { resource } = chosen;
-  const { lastModified } = resource; // conditions on a date are passed over where there is none
+  const { lastModified } = resource; // conditions on a date are skipped without a date
   const ifMatch = request.get("if-match");
   if (isThere(ifMatch)) {
     if (!ifMatchHolds(ifMatch, chosen.tag)) return "failed";
@@ -33,7 +33,9 @@ export function evaluate(request: RequestFields, chosen: Variant): Verdict {
   return ifModifiedSinceHolds(since, lastModified) ? "go on" : chosen;
 }
 
-/** Whether `If-Range` lets `Range` count (RFC 9110, 13.1.5). Dates of several variants, or too recent, are weak. */
+/**
+ * Whether `If-Range` permits `Range` (RFC 9110, 13.1.5). A date is weak if it is recent, or shared by several variants.
+ */
 export function ifRangeHolds(request: RequestFields, { resource, tag }: Variant): boolean {
   const field = request.get("if-range");
   if (!isThere(field)) return true;
@@ -43,7 +45,7 @@ export function ifRangeHolds(request: RequestFields, { resource, tag }: Variant)
   return ifRangeNames(field, tag, isStrong ? lastModified : undefined);
 }
 
-/** Returns the variant that the client has by `field`, among those that it may be sent. */
+/** Returns the variant that the client has, by `field`, among those that it accepts. */
 function ownedVariant(request: RequestFields, field: string, chosen: Variant): Variant | undefined {
   if (ifNoneMatchLists(field, chosen.tag)) return chosen;
   const { resource } = chosen;
@@ -55,7 +57,9 @@ function isThere(field: string | null | undefined): field is string {
   return field !== null && field !== undefined;
 }
 
-/** Returns the ranges of `variant` for `field`; a 416 (RFC 9110, 14); `"ignored"`; or undefined for a changed file. */
+/**
+ * Returns the ranges of `variant` for `field`; a 416 (RFC 9110, 14); `"ignored"`; or undefined if the file has changed.
+ */
 export function answerRange(field: string, variant: Variant): Answer | "ignored" | undefined {
   const { size } = variant.representation;
   const ranges = parseRange(field, size);
@@ -82,7 +86,7 @@ const ASK_AGAIN = ["Retry-After", "1", "Cache-Control", "no-store"];
 /** Called when a variant's file differs from the scan. */
 export type OnFault = (variant: Variant) => void;
 
-/** Answers a GET or HEAD request for a file. Returns undefined if the file of the previous deploy is gone. */
+/** Answers a GET or HEAD request for a file. Returns undefined if a file of the previous deploy no longer exists. */
 export function answerResource(
   resource: Resource,
   method: string,
@@ -94,13 +98,16 @@ export function answerResource(
     if (chosen === undefined) return notAcceptable(resource);
     const answer = answerVariant(chosen, method, request);
     if (answer) return answer;
-    onFault(chosen); // one less to choose from
+    onFault(chosen); // removes it from the choice
   }
   if (resource.isFormer) return undefined;
   return resource.general().text(503, "The file is being replaced: ask again", ASK_AGAIN);
 }
 
-/** The response about a file that cannot be opened while too many are open, or another program shares it with none. */
+/**
+ * Returns the answer for a file that cannot be opened now: too many files are open, or another program denies sharing
+ * it.
+ */
 export function answerBusy(resource: Resource, request: RequestFields): Answer {
   const general = resource.general();
   return general.permit(general.text(503, "The file cannot be opened now: ask again", ASK_AGAIN), request);

@@ -4,7 +4,7 @@ import { Answer, type Fields, type RequestFields, valueOf, varying } from "./ans
 import { type StaticHandlerOptions, warnOnce } from "./options.ts";
 import type { Settings } from "./settings.ts";
 
-/** The permission that preflights get. `*` stands for every request field but `Authorization`. */
+/** The permission for preflights. `*` includes every request field except `Authorization`. */
 export const PREFLIGHT: readonly string[] = [
   "Access-Control-Allow-Methods",
   "GET, HEAD, OPTIONS",
@@ -18,7 +18,7 @@ export const PREFLIGHT: readonly string[] = [
 const ORIGIN = /^[!-~]{1,1000}$/;
 const URL_ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?#@\s]+$/;
 
-/** Whether the request is a preflight, by which browsers check that a page of another origin may send a request. */
+/** Whether the request is a preflight, with which browsers ask whether a page of another origin may send a request. */
 export function isPreflight(method: string, request: RequestFields): boolean {
   return method === "OPTIONS" && !!request.get("origin") && !!request.get("access-control-request-method");
 }
@@ -29,9 +29,9 @@ export function isPreflightOfRead(method: string, request: RequestFields): boole
 
 /** The policy for pages of other origins: {@link https://fetch.spec.whatwg.org/#http-cors-protocol}. */
 export class CrossOrigin {
-  /** The fields of every response, with names in lower case; `Access-Control-Allow-Origin` only if it is always the same. */
+  /** The fields of every response, with names in lower case; `Access-Control-Allow-Origin` only if it is constant. */
   readonly fields: readonly (readonly [name: string, value: string])[];
-  /** The request field that responses depend on; empty if they depend on none. */
+  /** The request field that responses depend on; empty without one. */
   readonly vary: string;
   readonly #allows: ((origin: string) => boolean) | undefined;
 
@@ -43,7 +43,7 @@ export class CrossOrigin {
     this.#allows = allows;
   }
 
-  /** The value of `Access-Control-Allow-Origin`, if it depends on the request and allows it. */
+  /** Returns the value of `Access-Control-Allow-Origin` if it depends on the request and the origin is allowed. */
   allowedOrigin(request: RequestFields): string | undefined {
     if (this.#allows === undefined) return undefined;
     const origin = request.get("origin");
@@ -51,7 +51,7 @@ export class CrossOrigin {
   }
 }
 
-/** The policy of the option `cors`; undefined if no other origin may read anything. */
+/** Returns the policy of the option `cors`; undefined if no other origin may read responses. */
 export function crossOriginOf(cors: NonNullable<StaticHandlerOptions["cors"]>, warn: Warn): CrossOrigin | undefined {
   if (cors === false) return undefined;
   if (cors === true) return new CrossOrigin(undefined);
@@ -79,21 +79,24 @@ function requireOrigin(origin: string): void {
   throw new TypeError(`cors "${origin}" is not an origin as browsers send it: ${hint}`);
 }
 
-/** The URL standard serializes origins of `http` and `https`; other schemes, as of apps, are checked by pattern. */
+/**
+ * Whether a text is an origin. URL serializes those of `http` and `https`; other schemes, such as those of apps, are
+ * checked by pattern.
+ */
 function isOrigin(origin: string): boolean {
   if (!URL_ORIGIN.test(origin) || !URL.canParse(origin)) return false;
   return !/^https?:/.test(origin) || new URL(origin).origin === origin;
 }
 
-/** The fields that the options add to all responses about a file. */
+/** The fields that options add to all responses about a file. */
 export interface CustomFields {
-  /** By name in lower case; an empty value leaves a field out. */
+  /** The fields by name in lower case; an empty value removes a field. */
   readonly fields: Headers;
   /** The policy that adds a permission to each response; undefined if `headers()` sets it. */
   readonly cors: CrossOrigin | undefined;
 }
 
-/** The fields that `headers()` gives for `path`, and those of `cors`. */
+/** Returns the fields of `headers()` for `path`, and those of `cors`. */
 export function customFields(path: string, settings: Settings): CustomFields {
   const fields = givenFields(path, settings);
   if (settings.cors === undefined || fields.has("access-control-allow-origin")) return { fields, cors: undefined };
@@ -106,7 +109,7 @@ function givenFields(path: string, { headers }: Settings): Headers {
   const record: Readonly<Record<string, string>> | Headers = headers?.(path) ?? {};
   try {
     if ("then" in record) throw new TypeError("it is a promise, and is asked for while files are listed");
-    // The runtimes' Headers ignore a field named `__proto__` of a record, so lists are passed.
+    // The runtimes' Headers ignore a record's field named `__proto__`, so lists are passed.
     const fields = new Headers(Symbol.iterator in record ? record : Object.entries(record));
     for (const [name, value] of fields) requireFieldValue(`"${name}"`, value);
     for (const name of [...fields.keys()]) if (!isSettable(name)) fields.delete(name);
@@ -117,7 +120,7 @@ function givenFields(path: string, { headers }: Settings): Headers {
   }
 }
 
-/** The fields of all responses about a file or the folder, also of those without a representation. */
+/** The fields of all responses about a file or the folder, with or without a representation. */
 export class GeneralFields {
   readonly #fields: Fields;
   readonly #vary: string;
@@ -130,25 +133,25 @@ export class GeneralFields {
     this.#cors = cors;
   }
 
-  /** Adds the permission for the origin of `request`, if the policy depends on it. */
+  /** Adds the permission for the request's origin, if the policy depends on that. */
   permit(answer: Answer, request: RequestFields): Answer {
     const origin = this.allowedOrigin(request);
     return origin === undefined ? answer : answer.with(["Access-Control-Allow-Origin", origin]);
   }
 
-  /** The origin of `request`, if the policy depends on it and allows it. */
+  /** Returns the request's origin, if the policy depends on it and allows it. */
   allowedOrigin(request: RequestFields): string | undefined {
     return this.#cors?.allowedOrigin(request);
   }
 
-  /** A response with a line of text, the fields `own`, and these. */
+  /** Returns a response with a line of text, the fields `own`, and these. */
   text(status: number, text: string, own: Fields = []): Answer {
     const bytes = new TextEncoder().encode(`${text}\n`);
     const about = ["Content-Type", "text/plain; charset=utf-8", "Content-Length", String(bytes.length)];
     return new Answer(status, [...about, ...this.beside(own)], bytes);
   }
 
-  /** Returns `own`, and these fields unless `own` has the name; the names in `Vary` are joined. */
+  /** Returns `own` and those of these fields that `own` lacks; the names in `Vary` are joined. */
   beside(own: Fields): Fields {
     const fields = [...own];
     for (let i = 0; i < this.#fields.length; i += 2) {

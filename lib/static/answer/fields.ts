@@ -13,10 +13,10 @@ import type { Resource } from "./resource.ts";
 import type { TreeSettings } from "./settings.ts";
 
 const UNKNOWN = "application/octet-stream";
-/** Types by extension in lower case; there are few extensions. */
+/** Content types by extension in lower case; there are few extensions. */
 const known = new Map<string, string>();
 
-/** The `Content-Type` of a file by its extension, with `charset=utf-8` for text. */
+/** Returns the `Content-Type` of a file by its extension, with `charset=utf-8` for text. */
 export function contentTypeOf(path: string): string {
   const dot = path.lastIndexOf(".");
   if (dot <= path.lastIndexOf("/")) return UNKNOWN;
@@ -33,7 +33,7 @@ export function contentTypeOf(path: string): string {
 const IMMUTABLE = "public, max-age=31536000, immutable";
 const REVALIDATE = "no-cache";
 
-/** The fields that all answers with a representation of a resource have, whichever of its variants they send. */
+/** Returns the fields of all answers with a representation of a resource, whichever variant they send. */
 export function fieldsOf(resource: Resource, own: Headers): Fields {
   const { file, lastModified, settings } = resource;
   const fields: string[] = [];
@@ -61,24 +61,24 @@ function cacheControlOf(path: string, settings: TreeSettings): string {
   return own;
 }
 
-/** Returns the field by which browsers keep a file as a dictionary; empty if no later request could use it. */
+/** Returns the field that makes browsers keep a file as a dictionary; empty if no later request could use it. */
 function dictionaryFieldOf({ file, path, settings }: Resource, cacheControl: string): string {
   if (!settings.dictionaries || !isFresh(cacheControl)) return "";
   if (file.path === settings.siteDictionary?.path) return siteDictionaryField(settings.basePath);
   if (file.variants.length === 0) return "";
   const hash = settings.hashIn(file.path);
   if (!hash || !path.endsWith(file.path.slice(hash.start))) {
-    // If two dictionaries match, browsers prefer the one for documents to one for all requests.
+    // If two dictionaries match, browsers prefer one for documents to one for all requests.
     return settings.siteDictionary && isDocument(file.path)
       ? forDocuments(useAsDictionary(path))
       : useAsDictionary(path);
   }
   if (hash.start === 0 || file.path[hash.start - 1] === "/") return "";
-  const before = path.length - file.path.length; // the folder that it is served at
+  const before = path.length - file.path.length; // the length of the path of the folder
   return useAsDictionary(path, { start: before + hash.start, end: before + hash.end });
 }
 
-/** Whether a file is a page that a browser navigates to. */
+/** Whether a file is a page that browsers navigate to. */
 function isDocument(path: string): boolean {
   return /^(?:text\/html|application\/xhtml\+xml)(?:;|$)/.test(contentTypeOf(path));
 }
@@ -88,7 +88,7 @@ function isFresh(cacheControl: string): boolean {
     !/\bno-(?:cache|store)\b/i.test(cacheControl);
 }
 
-/** Returns the link to the site's dictionary, behind those of `headers()`; empty if that removes it. */
+/** Returns the link to the site's dictionary, added to the links of `headers()`; empty if that removes the field. */
 function linkOf({ file, settings }: Resource, own: string | null): string {
   const link = isDocument(file.path) ? settings.dictionaryLink() : "";
   if (own === null || own === "" || link === "") return own ?? link;

@@ -30,7 +30,7 @@ import type { Warn } from "../scan/representation.ts";
 export type PrecompressedCoding = "br" | "zstd" | "gzip";
 
 /**
- * A problem of a file that the handler leaves out, or answers in an unexpected way.
+ * A problem with a file that the handler does not serve, or serves in an unexpected way.
  *
  * @example Collect what is left out
  * ```ts
@@ -66,59 +66,59 @@ export interface StaticWarning {
  */
 export interface StaticHandlerOptions {
   /**
-   * The file that answers for its folder; `/docs` redirects to `/docs/`. `false`: no file does.
+   * The file that is served for its folder, such as at `/docs/`, to which `/docs` redirects. `false`: none.
    *
    * @default "index.html"
    */
   index?: string | false;
   /**
-   * Whether each page has one URL without its extension: `/about` is answered by `about.html`, `/docs/` by
+   * Whether each page has one URL without its extension: `/about` serves `about.html`, `/docs/` serves
    * `docs/index.html`; `/about.html`, `/about/`, `/docs/index` and `/docs/index.html` redirect there.
    *
    * @default false
    */
   cleanUrls?: boolean;
   /**
-   * The page of an application that routes by itself: the path of the file, below the folder, that answers paths that
-   * nothing else does and whose last part has no extension, with 200, if the request accepts HTML. Or a function, which
-   * is called for each such request, with the decoded path below `basePath`, and returns the path of the file;
-   * undefined: none, so that the response is a 404, or `next()` is called.
+   * The page of a single-page application: the path of a file below the folder. It is served with 200 for other paths
+   * without an extension, if the request accepts HTML. Or a function, which is called for each such request with the
+   * decoded path below `basePath`, and returns the path of the file. If it returns undefined, the response is a 404, or
+   * `next()` is called.
    *
    * @default none
    */
   fallback?: string | ((path: string) => string | undefined);
   /**
-   * The path of the page, below the folder, that goes with a 404. Where folders on the way to what was requested have a
-   * page by that path, too, the nearest one's does: `/de/nothing` gets `de/404.html`.
+   * The path of the page for a 404, below the folder. The nearest folder on the requested path that has such a page
+   * serves it: `/de/nothing` gets `de/404.html`.
    *
    * @default "404.html", if there is one
    */
   notFound?: string;
   /**
-   * The status of redirects to a folder's slash and to a page's one URL.
+   * The status of redirects, which add a folder's slash or lead to the one URL of a page.
    *
    * @default 301 for folders, 308 for pages
    */
   redirectStatus?: 301 | 302 | 307 | 308;
   /**
-   * Whether names that begin with a dot are served; `.well-known` always is.
+   * Whether names that begin with a dot are served; `.well-known` always is served.
    *
    * @default false
    */
   dotfiles?: boolean;
   /**
-   * Fields to add to the responses about a file, or to set otherwise; an empty value leaves the field out. Errors and
-   * redirects have them too, except those that describe content, such as `Cache-Control`, `Last-Modified` and all
-   * `Content-*` but `Content-Security-Policy`. Called once a file whenever the folder is scanned, with the path below
-   * the folder, and once with `""`: for responses about no file, such as a 404 without a page.
+   * Returns fields to add or replace in the responses about a file; an empty value removes a field. Errors and
+   * redirects have the fields, too, except those that describe content, such as `Cache-Control`, `Last-Modified` and
+   * all `Content-*` but `Content-Security-Policy`. Called once for each file in each scan, with the path below the
+   * folder, and once with `""` for responses without a file, such as a 404 without a page.
    *
    * @default none
    */
   headers?: (path: string) => Readonly<Record<string, string>> | undefined;
   /**
    * The origins whose pages may read the responses from scripts, by the CORS protocol: `true` for all, a list such as
-   * `["https://app.example"]`, or a function, which is called for each request that names an origin. Preflights are
-   * answered; credentials are not allowed. `Access-Control-Allow-Origin` of `headers` goes before it.
+   * `["https://app.example"]`, or a function, which is called for each request with an origin. Preflights are answered;
+   * credentials are not allowed. `Access-Control-Allow-Origin` of `headers` takes precedence.
    *
    * @default false
    */
@@ -127,75 +127,76 @@ export interface StaticHandlerOptions {
    * The paths below the folder whose content never changes, as a pattern or a glob: browsers may keep them for a year
    * without revalidating. `false`: none.
    *
-   * By default those that the manifest names, if it was written with precompress's option of that name or by a plugin
-   * for a build tool. Otherwise those whose names hold a hash of their content, as build tools name them: single names,
-   * and names that others around them show to be hashed. HTML, documents, data, source maps and service workers are
-   * never among them then. `reload()` warns of a file that was immutable and has changed.
+   * By default they are those in the manifest, if it was written with the option `immutable` of precompress or by a
+   * build tool's plugin. Otherwise they are files with a content hash in their name, as build tools add it: recognized
+   * by the name alone, or by similar names around it. HTML, documents, data, source maps and service workers are then
+   * excluded. `reload()` warns of a file that was immutable and has changed.
    *
-   * @default what the manifest says, or names that hold a hash, such as `app-3f9a1c0b.js`
+   * @default those of the manifest, or names with a hash, such as `app-3f9a1c0b.js`
    */
   immutable?: RegExp | string | false;
   /**
-   * `Cache-Control` of files that are not immutable, for all or by path below the folder; undefined stands for the
-   * default, the empty string for no field.
+   * `Cache-Control` of files that are not immutable, for all, or by path below the folder. Undefined: the default; an
+   * empty string: no field.
    *
    * @default "no-cache": kept, and revalidated each time
    */
   cacheControl?: string | ((path: string) => string | undefined);
   /**
-   * The path that the folder is served at, encoded as in a URL or not.
+   * The URL path of the folder, percent-encoded or not.
    *
    * @default "/"
    */
   basePath?: string;
   /**
-   * Which precompressed variants are used, the preferred one first where a client likes several equally. `[]`: none.
+   * The precompressed variants to use, in order of preference among those that a client accepts with equal weight.
+   * `[]`: none.
    *
    * @default all, the smallest first
    */
   precompressed?: readonly PrecompressedCoding[];
   /**
-   * Whether returning visitors get deltas against what they have (RFC 9842), if there are any.
+   * Whether returning browsers get deltas against the version that they have (RFC 9842), if there are deltas.
    *
    * @default true
    */
   dictionaries?: boolean;
   /**
-   * The limit in bytes of the files kept in memory: those of at most 64 KiB, the smallest first. Others are streamed.
-   * The rest of the limit holds ready Responses on Bun and Deno.
+   * The maximum bytes of files kept in memory: those of at most 64 KiB, the smallest first. Others are streamed. On Bun
+   * and Deno, the rest of the limit is used for ready Responses.
    *
    * @default 67108864 (64 MiB)
    */
   memoryLimit?: number;
   /**
-   * Files of more bytes, and of 256 KiB at least, are not read before they are sent: their tag is made of their size
-   * and the time of their last change, unless the manifest records them. Replace such files by renaming.
+   * The size in bytes above which files of at least 256 KiB are not hashed: their entity tag is made of their size and
+   * modification time, unless the manifest records them. Replace such files by renaming.
    *
    * @default Infinity: all files are hashed, unless the manifest records them
    */
   hashLimit?: number;
   /**
-   * Whether answers carry the SHA-256 of the file that they are of (RFC 9530), if it is known.
+   * Whether responses have the field `Repr-Digest` with the SHA-256 of the file (RFC 9530), if known.
    *
    * @default false
    */
   reprDigest?: boolean;
   /**
-   * Keeps the immutable files of the former deploy answerable, which open pages may still request: those in that
-   * folder, or, if `true`, those that the last deploy removed, if they are in memory or their files exist.
+   * The immutable files of the previous deploy, which open pages may still request, stay served: those in the given
+   * folder, or with `true` those that the last deploy removed, if they are in memory or their files exist.
    *
    * @default none
    */
   previous?: string | true;
   /**
-   * Whether the folder is scanned again when something in it changes: at once if no served file is missing; otherwise,
-   * as during a build, once changes have stopped. Switching a link in place of the folder is not noticed.
+   * Whether the folder is scanned again after a change in it: at once if no served file is missing; otherwise, such as
+   * during a build, once changes have stopped. If the folder is a link, switching it is not noticed.
    *
    * @default false
    */
   watch?: boolean;
   /**
-   * Called for each file that is left out or differs from what is expected. Its exceptions are printed.
+   * Called for each file that is not served, or differs from its expected content. An exception in it is printed.
    *
    * @default console.warn
    */
@@ -250,7 +251,7 @@ function pathBelow<D extends string | undefined = undefined>(fallback?: D): Memb
   return text(fallback, "a path below the folder", accepts);
 }
 
-/** C0 and C1 controls, line ends, and marks that change the direction of text, all of which terminals obey. */
+/** C0 and C1 controls, line ends, and marks of text direction, all of which affect terminals. */
 // deno-lint-ignore no-control-regex
 const CONTROLS = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
@@ -259,10 +260,10 @@ export function printable(text: string): string {
   return text.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** The maximum number of warnings, since requests provoke them. */
+/** The maximum number of warnings, since requests can provoke them. */
 const MAX_WARNINGS = 100;
 
-/** Passes each warning on once, and at most 100 of them. */
+/** Wraps `warn`: each warning is passed on once, and at most 100 of them. */
 export function warnOnce(warn: Warn): Warn {
   const recorded = new Set<string>();
   return (path, message) => {

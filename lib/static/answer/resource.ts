@@ -13,13 +13,18 @@ import { Variant } from "./variant.ts";
 export class Resource {
   readonly file: TreeFile;
   readonly settings: TreeSettings;
-  /** The part of its tree that is kept in memory. */
+  /** The memory with the files of its tree. */
   readonly memory: TreeMemory;
-  /** The path that it is served at, decoded. */
+  /** The decoded path at which it is served. */
   readonly path: string;
-  /** In ms, with whole seconds as in `Last-Modified`; undefined if the file's time is unreliable. */
+  /**
+   * The time of its last change in ms, in whole seconds as in `Last-Modified`; undefined if the file's time is
+   * unreliable.
+   */
   readonly lastModified: number | undefined;
-  /** In the order of preference where a client likes several equally; some may be unverified. */
+  /**
+   * The variants, in order of preference among those that a client accepts with equal weight; some may be unverified.
+   */
   variants: readonly Variant[];
   deltas: readonly Variant[];
   /** Whether the resource is of the previous deploy. */
@@ -28,16 +33,16 @@ export class Resource {
   hasChanged = false;
   #fields: Fields | undefined;
   #general: GeneralFields | undefined;
-  /** The resource that this one is made of by `varyingBy()`. */
+  /** The resource from which `varyingBy()` made this one. */
   #original: Resource | undefined;
   #vary = "";
-  // The last chosen codings: requests for a file mostly come from browsers with equal preferences.
+  // The last chosen codings: requests for a file mostly come from browsers with the same preferences.
   #lastAccepted: AcceptedCodings | undefined;
   #lastChoice: Variant | undefined;
   readonly #proofs: Proofs;
   /** Whether some variants are unverified. */
   #hasOpen: boolean;
-  /** The count of verified variants in the tree when this file's variants were last checked. */
+  /** The tree's number of verified variants when this file's variants were last checked. */
   #decided = -1;
 
   constructor(file: TreeFile, path: string, settings: TreeSettings, memory: TreeMemory, proofs: Proofs) {
@@ -55,13 +60,13 @@ export class Resource {
     this.#hasOpen = proofs.areOpen(file);
   }
 
-  /** The fields of all answers with a representation of the resource. */
+  /** Returns the fields of all answers with a representation of the resource. */
   fields(): Fields {
     if (this.#fields === undefined) this.#makeFields();
     return this.#fields!;
   }
 
-  /** The fields of all other answers about the resource. */
+  /** Returns the fields of all other answers about the resource. */
   general(): GeneralFields {
     if (this.#general === undefined) this.#makeFields();
     return this.#general!;
@@ -75,7 +80,7 @@ export class Resource {
     return resource;
   }
 
-  /** The variant to send; undefined if the client accepts none (RFC 9110 section 12.5.3). */
+  /** Returns the variant to send; undefined if the client accepts none (RFC 9110 section 12.5.3). */
   choose(request: RequestFields): Variant | undefined {
     if (this.#hasOpen) this.#settle();
     const accepted = acceptedCodings(request.get("accept-encoding"));
@@ -88,7 +93,7 @@ export class Resource {
     return this.#lastChoice = best(this.variants, accepted);
   }
 
-  /** Returns another variant than the chosen one that the client has by `If-None-Match`, if it accepts that. */
+  /** Returns another variant than the chosen one that the client has, by `If-None-Match`, and accepts. */
   owned(request: RequestFields, isListed: (tag: string) => boolean): Variant | undefined {
     const accepted = acceptedCodings(request.get("accept-encoding"));
     const isOwned = ({ isOpen, representation, tag }: Variant) =>
@@ -104,7 +109,7 @@ export class Resource {
     this.#lastAccepted = undefined;
   }
 
-  /** Verifies the unverified variants, as far as that is possible now. */
+  /** Verifies the unverified variants, if that is possible now. */
   #settle(): void {
     if (this.#proofs.count === this.#decided) return;
     this.#proofs.settle(this.file);
@@ -130,10 +135,10 @@ export class Resource {
     this.#fields = fieldsOf(this, custom.fields);
   }
 
-  /** Returns the smallest delta against what the client has, unless it prefers a variant (RFC 9842). */
+  /** Returns the smallest delta against a version that the client has, unless it prefers a variant (RFC 9842). */
   #chooseDelta(accepted: AcceptedCodings, request: RequestFields): Variant | undefined {
     const field = request.get("available-dictionary");
-    // Deltas have no ranges: browsers announce deltas with ranges, too, for which they undo no other coding.
+    // Deltas have no ranges: browsers announce deltas for ranges, too, but undo no other coding for them.
     if (!field || request.get("range") || !this.#mayBeRead(request)) return undefined;
     const dictionary = availableDictionary(field);
     const usable = this.deltas.filter(({ representation }) => representation.dictionary === dictionary);
@@ -143,7 +148,7 @@ export class Resource {
     return weightOf(delta, accepted) >= weightOf(other, accepted) ? delta : undefined;
   }
 
-  /** Whether the requesting page may read the answer anyway, so that the size of a delta reveals nothing more. */
+  /** Whether the requesting page may read the answer, so that the size of a delta reveals nothing more to it. */
   #mayBeRead(request: RequestFields): boolean {
     return mayUseDictionary({
       site: request.get("sec-fetch-site"),
@@ -163,7 +168,7 @@ function weightOf({ representation }: Variant, accepted: AcceptedCodings): numbe
   return accepted[representation.coding];
 }
 
-/** Returns the first of the variants that the client likes most; undefined if it accepts none. */
+/** Returns the first variant among those with the highest weight; undefined if the client accepts none. */
 function best(variants: readonly Variant[], accepted: AcceptedCodings): Variant | undefined {
   let chosen: Variant | undefined;
   let weight = 0;

@@ -9,14 +9,14 @@ type Checked = ReturnType<typeof staticHandlerOptions>;
 /** {@linkcode StaticHandlerOptions} with their defaults, checked. */
 export interface Settings extends Omit<Checked, "index" | "cors" | "immutable" | "cacheControl" | "onWarning"> {
   readonly index: string | undefined;
-  /** Undefined: no other origin may read anything. */
+  /** The policy for pages of other origins; undefined if they may not read responses. */
   readonly cors: CrossOrigin | undefined;
   /** Whether `headers` or `cacheControl` is a function. */
   readonly hasCallbacks: boolean;
-  /** Undefined: decided by the names of a tree, see `settingsFor()`. */
+  /** Whether a path's file is immutable; undefined if the names of a tree decide, see `settingsFor()`. */
   readonly isImmutable: ((path: string) => boolean) | undefined;
   readonly cacheControl: (path: string) => string | undefined;
-  /** Begins and ends with a slash. */
+  /** The base path, which begins and ends with a slash. */
   readonly basePath: string;
   readonly warn: Warn;
 }
@@ -39,7 +39,7 @@ export async function settingsOf(options: StaticHandlerOptions): Promise<Setting
   };
 }
 
-/** Returns the decoded form of a path, which requests have; the path itself if it is not encoded. */
+/** Decodes a path to the form that requests have; returns a path that is not encoded unchanged. */
 function decoded(path: string): string {
   try {
     return decodeURI(path);
@@ -57,12 +57,12 @@ async function patternOf(pattern: StaticHandlerOptions["immutable"]): Promise<Se
   if (pattern === undefined) return undefined;
   if (typeof pattern === "string") return await matcherOf("immutable", [pattern]);
   return (path) => {
-    pattern.lastIndex = 0; // one with the g flag would go on where it last matched
+    pattern.lastIndex = 0; // a pattern with the g flag would continue at its last match
     return pattern.test(path);
   };
 }
 
-/** Wraps `onWarning`: its errors are printed, since the work after a failure has to be done. */
+/** Wraps `onWarning`: its errors are printed, so that the steps after a warning run. */
 function warningTo(onWarning: (warning: StaticWarning) => void): Warn {
   return (path, message) => {
     try {
@@ -73,25 +73,25 @@ function warningTo(onWarning: (warning: StaticWarning) => void): Warn {
   };
 }
 
-/** The settings for the files of one tree, whose names together show which of them never change. */
+/** The settings for the files of one tree, whose names together show which of them are immutable. */
 export interface TreeSettings extends Settings {
   readonly isImmutable: (path: string) => boolean;
-  /** Finds the hash in the name of a file of the tree, by its path below the folder. */
+  /** Finds the hash in the name of a file, by its path below the folder. */
   readonly hashIn: (path: string) => HashedPart | undefined;
   /** The dictionary of the site that pages offer; undefined if there is none. */
   readonly siteDictionary: SiteDictionary | undefined;
-  /** The `Link` of a page to that dictionary; empty if browsers would not keep it. */
+  /** Returns the `Link` of a page to that dictionary; empty if browsers would not keep it. */
   readonly dictionaryLink: () => string;
 }
 
-/** The files of a tree, as their immutability depends on them. */
+/** The files of a tree, as far as immutability depends on them. */
 interface NamedFiles {
   paths(): Iterable<string>;
-  /** Undefined if no manifest records any file. */
+  /** Whether the manifest records a file as immutable; undefined if it does so for none. */
   readonly recordedImmutable: ((path: string) => boolean) | undefined;
 }
 
-/** Combines the settings for a tree. The option comes before the manifest, and the manifest before names. */
+/** Combines the settings for a tree. The option takes precedence over the manifest, and the manifest over names. */
 export function settingsFor(
   tree: NamedFiles,
   settings: Settings,
@@ -99,12 +99,12 @@ export function settingsFor(
 ): TreeSettings {
   const byName = hashedNames(tree.paths());
   const recorded = settings.isImmutable ?? tree.recordedImmutable;
-  // The name of a dictionary has its hash, and browsers use only dictionaries that they may keep.
+  // A dictionary's name contains its hash, and browsers use only dictionaries that they may keep.
   const isImmutable = (path: string): boolean => {
     return path === added.siteDictionary?.path || (recorded ? recorded(path) : byName(path) !== undefined);
   };
   if (!recorded) return { ...settings, ...added, isImmutable, hashIn: byName };
-  // A file that never changes has another name in each version, which differs by its hash.
+  // An immutable file has another name in each version: the hash in it differs.
   const hashIn = (path: string) => byName(path) ?? (recorded(path) ? likelyHash(path) : undefined);
   return { ...settings, ...added, isImmutable, hashIn };
 }

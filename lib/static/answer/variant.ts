@@ -10,19 +10,19 @@ import type { Resource } from "./resource.ts";
 /** The length of the SHA-256 in an entity tag, in base64 digits: 132 bits. */
 const TAG_LENGTH = 22;
 
-/** A form that a resource is sent in, with its responses, each made when it is first requested. */
+/** A form in which a resource is sent, and its responses, each made at its first request. */
 export class Variant {
   readonly resource: Resource;
   readonly representation: Representation;
   /** Whether the bytes are to be kept in memory. */
   readonly isKept: boolean;
-  /** A strong entity tag, made of the variant's own bytes: no two variants share one. */
+  /** A strong entity tag, made of the variant's own bytes, so that no two variants share one. */
   readonly tag: string;
-  /** Whether the variant is unverified, so that it is not sent yet. */
+  /** Whether the variant is unverified, so that it must not be sent yet. */
   isOpen: boolean;
-  /** The time of its file's last change, in ms since 1970; undefined until the first check. */
+  /** The time of its file's last change in ms since 1970; undefined until the first check. */
   mtimeMs: number | undefined;
-  /** The number that tells the file from others; undefined until the first check. */
+  /** The inode number of its file; undefined until the first check. */
   number: number | undefined;
   #fields: Fields | undefined;
   #whole: Answer | undefined;
@@ -38,7 +38,7 @@ export class Variant {
     this.tag = `"${representation.sha256.slice(0, TAG_LENGTH)}"`;
   }
 
-  /** Returns the bytes, if they are to be kept in memory; the first call reads them. */
+  /** Returns the bytes if they are kept in memory; the first call reads them. */
   load(): Uint8Array<ArrayBuffer> | undefined {
     return this.resource.memory.read(this.representation);
   }
@@ -48,7 +48,7 @@ export class Variant {
     return this.#whole ??= this.answer(200, [...this.fields(), "Content-Length", String(this.representation.size)]);
   }
 
-  /** Returns an answer with the bytes, or with parts of them and the bytes between the parts. */
+  /** Returns an answer with all bytes, or with parts and the bytes between them. */
   answer(status: number, fields: Fields, parts?: FileParts["parts"]): Answer | undefined {
     if (!this.isKept) {
       if (!this.#isKnown()) return undefined;
@@ -67,12 +67,12 @@ export class Variant {
     return this.#notModified ??= new Answer(304, fieldsFor("unmodified", this.fields()), undefined, () => true);
   }
 
-  /** All fields but `Content-Length`. */
+  /** Returns all fields except `Content-Length`. */
   fields(): Fields {
     return this.#fields ??= this.#makeFields();
   }
 
-  /** Whether the file was checked; one that the manifest records is checked before it is first sent. */
+  /** Whether the file was checked; a file in the manifest is checked before it is first sent. */
   #isKnown(): boolean {
     if (this.mtimeMs !== undefined) return true;
     const found = lstatSync(this.representation.file, { throwIfNoEntry: false });
@@ -85,7 +85,7 @@ export class Variant {
   #makeFields(): Fields {
     const { resource: { settings }, representation: { coding, dictionary, sha256, isUnhashed } } = this;
     const ofResource = this.resource.fields();
-    // A client that gets a delta against the site's dictionary needs no link to that.
+    // A client that gets a delta against the site's dictionary needs no link to it.
     const isLinked = dictionary === undefined || dictionary !== settings.siteDictionary?.sha256;
     const own = isLinked ? ofResource : withoutLink(ofResource, settings.dictionaryLink());
     const fields = [...own, "Accept-Ranges", "bytes", "ETag", this.tag];
@@ -95,7 +95,7 @@ export class Variant {
   }
 }
 
-/** Returns `fields` with the `Link` as it would be without `link` at its end. */
+/** Returns `fields` with a `Link` that no longer ends with `link`. */
 function withoutLink(fields: Fields, link: string): Fields {
   const all = link === "" ? undefined : valueOf(fields, "Link");
   if (all === undefined) return fields;

@@ -8,7 +8,7 @@ import { settingsOf } from "../answer/settings.ts";
 import { Site, type StaticStats } from "./site.ts";
 
 /**
- * Answers requests for the files of a folder.
+ * A handler of requests for the files of a folder.
  *
  * @example Ask it without a server
  * ```ts
@@ -22,24 +22,24 @@ import { Site, type StaticStats } from "./site.ts";
  */
 export interface StaticHandler extends AsyncDisposable {
   /**
-   * Answers a `Request`: for `Deno.serve()`, `Bun.serve()`, srvx, Hono. Bound, so that it can be passed on alone.
+   * Answers a `Request`: for `Deno.serve()`, `Bun.serve()`, srvx, Hono. Bound, so it can be passed as a callback.
    *
-   * On Bun, one range of a file over 256 KiB is left to its server, which opens the file when it has the Response: one
-   * that is replaced by another in these microseconds, or written anew in its place before its last byte is sent, is sent
-   * as it is then, under the tag of the former. {@linkcode StaticHandler.node} cuts the connection.
+   * On Bun, the server itself sends a single range of a file over 256 KiB, which it opens when it gets the Response. If
+   * the file is replaced in the microseconds before, or overwritten before its last byte is sent, the new bytes are
+   * sent with the old entity tag. {@linkcode StaticHandler.node} closes the connection instead.
    *
-   * @returns The response; a promise of it if it is streamed from a file.
+   * @returns The response, or a promise of it if it is streamed from a file.
    */
   readonly fetch: (request: Request) => Response | Promise<Response>;
   /**
-   * Answers a `Request` as {@linkcode StaticHandler.fetch} does, but returns undefined where `node()` would call
-   * `next()`: if there is no file at the path, or the method is not GET or HEAD. For middleware. Bound.
+   * Answers a `Request` like {@linkcode StaticHandler.fetch}, for middleware: returns undefined if there is no file at
+   * the path, or the method is not GET or HEAD. Bound.
    */
   readonly match: (request: Request) => Response | Promise<Response> | undefined;
   /**
-   * Answers a request to `node:http`, or `node:http2`, with no `Request` in between; also in a chain of Connect or
-   * Express, where what it has no file for, and methods other than GET and HEAD, go on to `next()`; with `cors`, preflights
-   * for its files do not. Bound.
+   * Answers a request to `node:http` or `node:http2`, without a `Request`. It also works in Connect or Express:
+   * requests without a file, and methods other than GET and HEAD, are passed on to `next()`; with `cors`, preflights
+   * for its files are not. Bound.
    */
   readonly node: (
     req: IncomingMessage | Http2ServerRequest,
@@ -47,31 +47,31 @@ export interface StaticHandler extends AsyncDisposable {
     next?: (error?: unknown) => void,
   ) => void;
   /**
-   * Scans the folder again, and serves the result once it is complete. Requests under way finish with the former files.
-   * If it rejects, the former files stay.
+   * Scans the folder again, and serves the result once it is complete. Open requests finish with the former files. If
+   * it rejects, the former files stay.
    */
   readonly reload: () => Promise<void>;
-  /** Returns the number of files and of their bytes in memory. */
+  /** Returns the number of files, and the number of their bytes in memory. */
   readonly stats: () => StaticStats;
   /** Stops responding, waits for open responses, and releases the memory. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Serves the files of a folder from a table of ready responses, which is built once. A request reads from the file
- * system only if its file is too large for the memory.
+ * Creates a handler that serves the files of a folder from a table of ready responses, built once. A request reads from
+ * the file system only if its file is too large for the memory.
  *
  * The variants that `precompress` made (or any other tool: `app.js.br`, `.zst`, `.gz` beside `app.js`) are sent to
  * clients that accept them, by the weights of `Accept-Encoding`; `.dcb` and `.dcz` deltas to browsers that have the
- * previous version (RFC 9842). Every variant has a strong `ETag` of its own bytes. Conditional requests and ranges,
- * also of variants, follow RFC 9110.
+ * previous version (RFC 9842). Every variant has a strong `ETag` of its own bytes. Conditional requests and ranges
+ * follow RFC 9110, for variants, too.
  *
  * A request for a file that has changed since the scan gets 503 and `Retry-After`, and starts a new scan: no response
  * mixes two versions. Replace whole folders by switching a symbolic link, or files by renaming, then `reload()`.
  *
- * @param directory The folder. What lies outside it is never served, not even through a symbolic link.
- * @param options Names of index and error pages, caching, memory: see {@linkcode StaticHandlerOptions}.
- * @throws {TypeError} if there is no such folder, or an option is not what it should be.
+ * @param directory The folder. Files outside it are never served, not even through a symbolic link.
+ * @param options The options for index and error pages, caching and memory: see {@linkcode StaticHandlerOptions}.
+ * @throws {TypeError} if the folder does not exist, or an option is unknown or invalid.
  * @throws {RangeError} if `memoryLimit` is negative.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110} for HTTP
  * @see {@link https://www.rfc-editor.org/rfc/rfc9842} for the deltas
@@ -95,7 +95,9 @@ export async function createStaticHandler(
   return handlerOf(await opened(directory, options));
 }
 
-/** Does as {@linkcode createStaticHandler} does, but reads slow files afterwards, while requests for them wait. */
+/**
+ * Opens a handler like {@linkcode createStaticHandler}, but reads slow files afterwards, while requests for them wait.
+ */
 export async function openStaticHandler(
   directory: string,
   options: StaticHandlerOptions,

@@ -10,8 +10,9 @@ import type { Site } from "./site.ts";
 const UNREAD_BODY_TIMEOUT = 500;
 
 /**
- * Makes a body from parts of a file. An unread one, as where a framework answers HEAD from GET, closes its file after
- * a while; a later read opens it again and compares it with the scan. A stream of type "bytes" is slower, on Node by a third.
+ * Makes a body from parts of a file. The file of an unread body, such as when a framework answers HEAD from GET, is
+ * closed after a while; a later read opens it again and compares it with the scan. A stream of type "bytes" is slower,
+ * on Node by a third.
  */
 export function fileBody(
   file: FileParts,
@@ -37,10 +38,10 @@ export function fileBody(
       unread.stop();
       try {
         const { ahead } = reader ??= open();
-        // A new buffer for each piece: runtimes send from it, and do not report when they have.
+        // A new buffer for each piece: runtimes send from it, and do not report when they are done.
         const piece = new Uint8Array(ahead);
         const length = await reader.read(piece);
-        if (length === 0) return; // canceled
+        if (length === 0) return; // the body was canceled
         controller.enqueue(length === ahead ? piece : piece.subarray(0, length));
         if (reader.ahead > 0) return;
       } catch (error) {
@@ -57,15 +58,15 @@ export function fileBody(
   }, { highWaterMark: 0 });
 }
 
-/** Parts of files up to this many bytes are read before the answer begins: no more than a stream would hold. */
+/** The maximum bytes of a file's parts that are read before the answer begins: as many as a stream would buffer. */
 const READ_WHOLE = 256 * 1024;
 
-/** Answers a `Request`, at once if what it asks for is in memory. */
+/** Answers a `Request`: synchronously if its content is in memory. */
 export function fetchFrom(site: Site, request: Request): Response | Promise<Response> {
   return send(site, request, site.respond(askedBy(request)));
 }
 
-/** Responds as {@linkcode fetchFrom} does, but returns undefined if the next handler of a chain is to respond. */
+/** Responds like {@linkcode fetchFrom}, but returns undefined if the next handler of a chain must respond. */
 export function matchFrom(site: Site, request: Request): Response | Promise<Response> | undefined {
   const answer = site.respondInChain(askedBy(request));
   return answer && send(site, request, answer);
@@ -92,7 +93,8 @@ function fromFile(site: Site, request: Request, answer: Answer, file: FileParts)
   } catch (error) {
     return onFailure(error, site, request, file);
   }
-  // At once: the server opens the file when it gets the Response, and would send a file that replaced it meanwhile.
+  // Synchronously: the server opens the file when it gets the Response, and would send a file that replaced it
+  // meanwhile.
   return isAsScanned(file.variant) ? new Response(slice, init) : withoutVariant(site, request, file);
 }
 
@@ -118,22 +120,22 @@ function onFailure(error: unknown, site: Site, request: Request, file: FileParts
   return answerBusy(file.variant.resource, request.headers).response();
 }
 
-/** Answers with another variant when the file of one has changed since the scan. */
+/** Answers with another variant if the file of one has changed since the scan. */
 function withoutVariant(site: Site, request: Request, { variant }: FileParts): Response | Promise<Response> {
   site.fault(variant);
   return fetchFrom(site, request);
 }
 
-/** Returns a body that the runtime's server reads itself, for one range of a file, if it can. */
+/** Returns a body that the runtime's server reads itself, for one range of a file, if it supports that. */
 function bodyByServer(request: Request, { status }: Answer, { parts, variant }: FileParts): Blob | undefined {
   const [part] = parts;
   if (parts.length > 1 || part instanceof Uint8Array) return undefined;
-  // Bun's server would apply a range that does not count, as by `If-Range`.
+  // Bun's server would apply a range that is to be ignored, such as by `If-Range`.
   if (status === 200 && request.headers.has("range")) return undefined;
   return fileSlice(variant.representation.file, part.start, part.end);
 }
 
-/** Whether Bun's server would add a `Content-Disposition` that has only the file's name. */
+/** Whether Bun's server would add a `Content-Disposition` with only the file's name. */
 function isNameless({ fields }: Answer): boolean {
   const isUntyped = valueOf(fields, "Content-Type") === "application/octet-stream";
   return isUntyped && valueOf(fields, "Content-Disposition") === undefined;

@@ -5,10 +5,13 @@ import type { FileParts } from "../answer/answer.ts";
 import type { Variant } from "../answer/variant.ts";
 import { openToRead } from "../scan/file_content.ts";
 
-/** The size of a read in bytes: more gains little, and is held for each slow client. */
+/** The size of a read in bytes: larger reads are hardly faster, and each slow client needs a buffer of this size. */
 export const CHUNK_SIZE: number = 128 * 1024;
 
-/** Whether the file of `variant` is still as scanned; opens nothing, for calls before the response begins. */
+/**
+ * Whether the file of `variant` is unchanged since the scan. Opens no file, so it can be called before the response
+ * begins.
+ */
 export function isAsScanned(variant: Variant): boolean {
   const found = statSync(variant.representation.file, { throwIfNoEntry: false });
   return found !== undefined && matches(found, variant, () => statSync(variant.representation.file, { bigint: true }));
@@ -23,7 +26,10 @@ function matches(
   return isAlike && fileNumber(found, exact) === number;
 }
 
-/** Reads parts of a file one after the other. Closes it at the end, on failure, and when told; never during a read. */
+/**
+ * A reader of a file's parts, one after the other. It closes the file at the end, on failure or on request, but never
+ * during a read.
+ */
 export class FileReader {
   readonly #variant: Variant;
   readonly #parts: FileParts["parts"];
@@ -35,7 +41,7 @@ export class FileReader {
   #isClosed = false;
   readonly #exact = (): BigIntStats => fstatSync(this.#descriptor, { bigint: true });
 
-  /** @throws {Error} if the file cannot be opened, or is not what was scanned. */
+  /** @throws {Error} if the file cannot be opened, or differs from the scan. */
   constructor({ variant, parts }: FileParts) {
     this.#variant = variant;
     this.#parts = parts;
@@ -58,7 +64,7 @@ export class FileReader {
     return 0;
   }
 
-  /** Reads the next `ahead` bytes into `buffer`; returns how many were read, 0 if it was closed meanwhile. */
+  /** Reads the next `ahead` bytes into `buffer`; returns the number read, 0 if it was closed meanwhile. */
   async read(buffer: Uint8Array): Promise<number> {
     const wanted = this.ahead;
     const part = this.#parts[this.#index];
@@ -70,7 +76,7 @@ export class FileReader {
         length = await whileUnshared(() => this.#isClosed ? 0 : this.#readFile(buffer, wanted, start));
       }
       this.#offset += length;
-      // Only now is all of it known to be of one version: the last piece is not sent if it is not.
+      // Only now are all bytes known to be of one version; otherwise the last piece is not sent.
       if (!this.#isClosed && this.ahead === 0 && !await this.#isUnchanged()) throw this.#changed();
     } catch (error) {
       this.close();
@@ -87,7 +93,10 @@ export class FileReader {
     if (!this.#isReading) close(this.#descriptor, ignore);
   }
 
-  /** Whether the file is as it was opened. Its time may be set back: where only that of its status is another, bytes tell. */
+  /**
+   * Whether the file is unchanged since it was opened. Its modification time may be set back: if only its change time
+   * differs, bytes are compared.
+   */
   async #isUnchanged(): Promise<boolean> {
     const found = fstatSync(this.#descriptor);
     const { size, sha256, isUnhashed } = this.#variant.representation;
@@ -113,7 +122,7 @@ export class FileReader {
       read(this.#descriptor, buffer, 0, wanted, position, (error, bytesRead) => {
         this.#isReading = false;
         if (this.#isClosed) {
-          close(this.#descriptor, ignore); // close() left it to us
+          close(this.#descriptor, ignore); // close() was called during the read
           resolve(0);
         } else if (error || bytesRead === 0) {
           reject(error ?? this.#changed());
@@ -125,10 +134,10 @@ export class FileReader {
   }
 }
 
-/** Whether `error` tells nothing about the file: there are no more descriptors, or another program shares it with none. */
+/** Whether `error` is unrelated to the file: no descriptors are left, or another program denies sharing it. */
 export function isPassingRefusal(error: unknown): boolean {
   return ["EMFILE", "ENFILE", "EBUSY"].includes((error as NodeJS.ErrnoException).code ?? "");
 }
 
-/** A file that was only read loses nothing when it cannot be closed. */
+/** Ignores a failure to close: a file that was only read loses no data. */
 function ignore(): void {}

@@ -21,30 +21,30 @@ export class NodeFields implements RequestFields {
   }
 }
 
-/** A request in Connect and Express: `url` is the rest of the target below a mount. */
+/** A request in Connect or Express: `url` is the part of the target below a mount. */
 export type MountedRequest = IncomingMessage & { readonly originalUrl?: string; readonly baseUrl?: string };
 
-/** The path at which a chain has the handler, as in `app.use("/docs", site.node)`, unseen by the handler. */
+/** The path at which a chain mounts the handler, as in `app.use("/docs", site.node)`; the handler does not see it. */
 export interface Mount {
-  /** The path of the request's target: encoded, without a slash at its end. */
+  /** The encoded path in the request's target, without a final slash. */
   readonly path: string;
   /** The request target below the mount. */
   readonly target: string;
-  /** Whether the request is for the mount itself, without the slash that would make it a folder. */
+  /** Whether the request is for the mount itself, without a folder's final slash. */
   readonly lacksSlash: boolean;
 }
 
-/** Returns the mount of the handler by `request`; undefined if there is none. */
+/** Returns the handler's mount by `request`; undefined if there is none. */
 export function mountOf(request: MountedRequest): Mount | undefined {
   const { originalUrl } = request;
-  if (originalUrl === undefined || originalUrl === request.url) return undefined; // most are at none
+  if (originalUrl === undefined || originalUrl === request.url) return undefined; // most requests have no mount
   const { baseUrl, url } = request;
   const [whole, inner] = [rawPath(originalUrl), rawPath(url!)];
-  const target = inner === "" ? `/${url}` : url!; // Polka leaves nothing of "/docs?x" but the query
+  const target = inner === "" ? `/${url}` : url!; // Polka leaves only the query of "/docs?x"
   if (inner !== "" && whole.endsWith(inner)) return mountAt(whole.slice(0, -inner.length), target, false);
   const isRoot = inner === "" || inner === "/";
   if (isRoot && (baseUrl === undefined || baseUrl === whole)) return mountAt(whole, target, true);
-  return mountAt(baseUrl ?? "", target, false); // middleware wrote the URL anew
+  return mountAt(baseUrl ?? "", target, false); // middleware has rewritten the URL
 }
 
 function mountAt(path: string, target: string, lacksSlash: boolean): Mount | undefined {
@@ -54,8 +54,9 @@ function mountAt(path: string, target: string, lacksSlash: boolean): Mount | und
 const INTERNAL_ERROR = 2; // RFC 9113 section 7
 
 /**
- * Sends what `reader` reads as the body of `res` and ends it, or cuts it; fulfilled when the file is closed.
- * Buffers are free again once `write()` calls back; middleware that wraps it may never do so: each piece gets a new one then.
+ * Sends the bytes of `reader` as the body of `res`, and ends or aborts the response; fulfils when the file is closed. A
+ * buffer is reused once `write()` calls back. Middleware that wraps `write()` may never do so: then each piece gets a
+ * new buffer.
  */
 export async function sendFile(req: IncomingMessage, res: ServerResponse, reader: FileReader): Promise<void> {
   const free: Uint8Array[] = [];
@@ -71,7 +72,7 @@ export async function sendFile(req: IncomingMessage, res: ServerResponse, reader
     mayWrite = true;
     proceed();
   };
-  // On Deno no "close" event reaches a response that waits on a connection, nor one of http2 that is reset.
+  // On Deno, no "close" event reaches a response that waits on a connection, or a reset one of HTTP/2.
   req.on("aborted", leave);
   res.on("close", leave).on("drain", onDrain);
   try {
@@ -92,7 +93,7 @@ export async function sendFile(req: IncomingMessage, res: ServerResponse, reader
   }
 }
 
-/** Cuts a response, so that it does not pass for a complete one. */
+/** Aborts a response, so that clients do not take it for complete. */
 function cut(res: ServerResponse): void {
   const { stream } = res as { stream?: { close?: (code: number) => void } };
   if (stream?.close) stream.close(INTERNAL_ERROR);
@@ -102,7 +103,7 @@ function cut(res: ServerResponse): void {
 /** Passes a request to the next handler of Connect or Express. */
 export type Next = (error?: unknown) => void;
 
-/** Answers a request to `node:http` or the compatible side of `node:http2`. */
+/** Answers a request to `node:http` or the compatibility API of `node:http2`. */
 export function answerNode(site: Site, req: MountedRequest, res: ServerResponse, next: Next | undefined): void {
   if (res.headersSent || res.writableEnded) return; // another handler responds, or the client has left
   const request = askedBy(req, site.basePath);
@@ -116,7 +117,7 @@ export function answerNode(site: Site, req: MountedRequest, res: ServerResponse,
 function askedBy(req: MountedRequest, basePath: string): HandlerRequest {
   const fields = new NodeFields(req.headers);
   const method = req.method!;
-  // The base path is part of the whole path, of which Express and Connect leave only a part below a mount.
+  // The base path is part of the whole path; below a mount, Express and Connect leave only a part of that.
   if (basePath !== "/") return { method, target: req.originalUrl ?? req.url!, fields, unslashed: undefined };
   const mount = mountOf(req);
   if (mount === undefined) return { method, target: req.url!, fields, unslashed: undefined };
@@ -146,7 +147,7 @@ function sendFrom(
     if (isPassingRefusal(error)) {
       return send(site, req, res, answerBusy(file.variant.resource, new NodeFields(req.headers)), next);
     }
-    site.fault(file.variant); // one less to choose from
+    site.fault(file.variant); // removes it from the choice
     return answerNode(site, req, res, next);
   }
   writeHead(res, answer.status, merged(answer.fields, site, req, res));
@@ -158,7 +159,7 @@ function merged(fields: Fields, site: Site, req: MountedRequest, res: ServerResp
   return withFormerVary(belowMount(fields, site, req), res);
 }
 
-/** Adapts the patterns and links of dictionaries to paths as the browser sees them, with the mount. */
+/** Adapts the patterns and links of dictionaries to the browser's paths, which include the mount. */
 function belowMount(fields: Fields, { basePath }: Site, req: MountedRequest): Fields {
   const mount = basePath === "/" ? mountOf(req) : undefined;
   if (mount === undefined) return fields;
@@ -172,7 +173,7 @@ function belowMount(fields: Fields, { basePath }: Site, req: MountedRequest): Fi
   return below;
 }
 
-/** Adds the names of a `Vary` that was set before: the response depends on those fields, too. */
+/** Adds the names of an earlier `Vary`, since the response depends on those fields, too. */
 function withFormerVary(fields: Fields, res: ServerResponse): Fields {
   if (!res.hasHeader("vary")) return fields;
   const at = fields.indexOf("Vary");

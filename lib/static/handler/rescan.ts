@@ -4,39 +4,39 @@ import type { TreeState } from "../scan/scan_tree.ts";
 
 /** The time in ms without a change after which changes are reported. */
 const DEBOUNCE = 100;
-/** The longest time in ms that further changes postpone the report. */
+/** The maximum time in ms for which further changes postpone the report. */
 const MAX_DEBOUNCE = 1000;
 
-/** The interval in ms at which the folder itself is looked at. */
+/** The interval in ms between checks of the folder itself. */
 const LOOK = 1000;
-/** The folders below it that are looked at each time, one after the other: 2,000 take Deno 16 ms, and Node 6. */
+/** The maximum of folders below it in each check, in turn: 2,000 take Deno 16 ms, and Node 6 ms. */
 const MAX_LOOKED = 500;
 
 /**
- * Reports changes in a folder and the folders below it, many at a time as one. What becomes of the folder itself is looked
- * at: Windows reports nothing of one that is renamed, and only an error of one that is removed.
+ * Reports changes in a folder and the folders below it, combined. The folder itself is checked at intervals: Windows
+ * reports nothing if it is renamed, and only an error if it is removed.
  */
 export class FolderWatch {
   readonly #directory: string;
-  /** The folders below it that are served, as real paths. */
+  /** Returns the served folders below it, as real paths. */
   readonly #folders: () => readonly string[];
-  /** Their identities when each was looked at last. */
+  /** The folders' identities at the last check of each. */
   #identities: Map<string, string> = new Map();
-  /** The index of the folder that is looked at next. */
+  /** The index of the folder to check next. */
   #next = 0;
   readonly #onError: (error: Error) => void;
-  /** Undefined from the end of a watcher to the next look: Deno mixes up watchers of one name in between. */
+  /** The watcher; undefined between its end and the next check, since Deno confuses watchers of the same name. */
   #watcher: FSWatcher | undefined;
-  /** The identity of the watched folder: another folder may get its name. */
+  /** The identity of the watched folder, since another folder may get its name. */
   #watched: string | undefined;
-  /** The identity of the folder that had the name at the last look. */
+  /** The identity of the folder that had the name at the last check. */
   #seen: string | undefined;
   /** The time in ms of the first unreported change. */
   #first: number | undefined;
   readonly #timer: Timer;
   readonly #look: Interval;
 
-  /** @throws {Error} what the file system says. */
+  /** @throws {Error} errors of the file system. */
   constructor(
     directory: string,
     folders: () => readonly string[],
@@ -55,7 +55,7 @@ export class FolderWatch {
     this.#look = new Interval(LOOK, () => this.#begin(), { keepsAlive: false });
   }
 
-  /** Has the folder watched that has the name now, if it is another one than before. */
+  /** Watches the folder that has the name now, if that is not the watched one. */
   renew(): void {
     if (identityOf(this.#directory) !== this.#watched) this.#end();
   }
@@ -65,7 +65,10 @@ export class FolderWatch {
     this.#watcher = undefined;
   }
 
-  /** Begins to watch what the scan before `renew()` has found, and reports changes since then, which nothing watched. */
+  /**
+   * Starts to watch the folders of the scan before `renew()`, and reports changes since that scan, which no watcher
+   * saw.
+   */
   #begin(): void {
     this.#hasMoved();
     if (this.#hasSwapped()) {
@@ -95,7 +98,7 @@ export class FolderWatch {
     });
   }
 
-  /** Whether another folder than the watched one has the name, or none; that is reported as a change. */
+  /** Whether the watched folder no longer has the name, which is reported as a change. */
   #hasMoved(): boolean {
     const identity = identityOf(this.#directory);
     if (identity !== this.#seen) this.#tellSoon();
@@ -103,7 +106,7 @@ export class FolderWatch {
     return identity !== this.#watched;
   }
 
-  /** Whether a folder has the name of another one: of two renames at once Node reports nothing, nor of what follows. */
+  /** Whether a folder now has another one's name: Node reports neither two simultaneous renames nor later changes. */
   #hasSwapped(): boolean {
     const folders = this.#folders();
     if (this.#next >= folders.length) {
@@ -130,7 +133,10 @@ export class FolderWatch {
   }
 }
 
-/** Systems give the number of a folder that was removed to the next one that is made. */
+/**
+ * Returns a folder's identity. The inode number does not suffice: systems reuse that of a removed folder for the next
+ * one.
+ */
 function identityOf(directory: string): string | undefined {
   try {
     const { ino, birthtimeNs } = statSync(directory, { bigint: true });
@@ -144,38 +150,41 @@ function identityOf(directory: string): string | undefined {
 const SETTLE_TIME = 500;
 /** The longer time if files are missing: a build may be running, with pauses between its steps. */
 const INCOMPLETE_SETTLE_TIME = 3000;
-/** The shortest and the longest time between two looks at a folder, in ms. */
+/** The minimum and the maximum time in ms between two checks of a folder. */
 const SHORT_PAUSE = 100;
 const LONG_PAUSE = 5000;
-/** The ratio of the pause after a check to its duration: checks take at most a tenth of a processor. */
+/** The ratio of the pause after a check to its duration, so that checks take at most a tenth of a processor. */
 const PAUSE_SHARE = 10;
-/** The time in ms that a folder is checked after its last change: a deploy may have another step. */
+/** The time in ms for which a folder is checked after its last change, since a deploy may have another step. */
 const RESCAN_WINDOW = 20_000;
-/** The resolution of some systems' times of change: whole seconds, in ms. */
+/** The resolution of some systems' modification times: whole seconds, in ms. */
 const MTIME_RESOLUTION = 1000;
 
-/** The folder that a {@linkcode RescanScheduler} checks, and the table that is served for it. */
+/** The folder that a {@linkcode RescanScheduler} checks, and the table that serves it. */
 export interface Served {
   /** Reads the state of the folder; undefined if that is impossible now. */
   look(): Promise<TreeState | undefined>;
-  /** Names a required file that a state lacks, in words; undefined if the state may be served. */
+  /** Returns the name, in words, of a required file that a state lacks; undefined if the state may be served. */
   lossOf(state: TreeState | undefined): string | undefined;
   /** Whether no served file is missing. */
   isComplete(state: TreeState): boolean;
-  /** Scans the folder and serves the result, if it still has that state; returns whether it has. */
+  /** Scans the folder and serves the result if it still has the given state; returns whether it has. */
   adopt(state: TreeState): Promise<boolean>;
-  /** Called with the reason if the served table stays. */
+  /** Called with the reason if the served table stays in use. */
   keep(loss: string): void;
 }
 
-/** The scans after a served file has changed, until the folder is at rest and whole. The old table serves until then. */
+/**
+ * Schedules scans after a served file has changed, until the folder is complete and no longer changes. Until then the
+ * old table serves.
+ */
 export class RescanScheduler {
   readonly #served: Served;
   #running: Promise<void> | undefined;
   /** Whether the folder is to be checked. */
   #isWanted = false;
   #isStopped = false;
-  /** The digests of the served state and of the last one seen. */
+  /** The digests of the served state and of the last observed one. */
   #adopted = "";
   #last = "";
   #since = 0;
@@ -198,14 +207,14 @@ export class RescanScheduler {
     this.#pause.end();
   }
 
-  /** Ends the checks, as the folder was just scanned. */
+  /** Ends the checks after a scan of the folder. */
   settle(): void {
     this.#isWanted = false;
     this.#loss = undefined;
     this.#pause.end();
   }
 
-  /** Ends the checks for good; resolves when none is running. */
+  /** Ends the checks permanently; resolves when none is running. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.settle();
@@ -246,7 +255,7 @@ export class RescanScheduler {
     this.#served.keep(loss);
   }
 
-  /** The time in ms without a change, by the checks or by the file system's clock. */
+  /** Returns the time in ms without a change, by the checks or by the file system's clock. */
   #quietFor({ changedMs }: TreeState): number {
     const changed = changedMs % MTIME_RESOLUTION === 0 ? changedMs + MTIME_RESOLUTION : changedMs;
     return Math.max(performance.now() - this.#since, Date.now() - changed);

@@ -6,13 +6,13 @@ import { Resource } from "../answer/resource.ts";
 import { decodeTarget, type Redirect } from "./served_paths.ts";
 import type { FolderAnswers, Table } from "./table.ts";
 
-/** A request, as both handlers pass it on. */
+/** A request, in the form that both handlers pass on. */
 export interface HandlerRequest {
   readonly method: string;
   /** The request target, or the URL. */
   readonly target: string;
   readonly fields: RequestFields;
-  /** The last part of a mount's path without its slash, which redirects repeat so that relative links work. */
+  /** The last part of a mount's path without a slash: redirects repeat it, so that relative links work. */
   readonly unslashed: string | undefined;
 }
 
@@ -25,7 +25,7 @@ export function respond(table: Table, request: HandlerRequest, onFault: OnFault)
   const entry = table.at(path);
   const answer = entry && respondWith(entry, table, request, onFault);
   if (answer) return answer;
-  // Sent for preflights, so that the page can read the 404 that follows.
+  // Preflights get the permission, so that the page can read the 404 that follows.
   if (asksForOrigin(folder, request)) return respondToMethod(folder.general, request, PREFLIGHT);
   const page = fallback?.at(path);
   if (page === undefined) return respondNotFound(path, table, request.fields, "", onFault);
@@ -35,7 +35,7 @@ export function respond(table: Table, request: HandlerRequest, onFault: OnFault)
   return respondWithPage(page, table, request, onFault);
 }
 
-/** Answers as {@linkcode respond} does; undefined if there is no file at the path, or the method is another one. */
+/** Answers like {@linkcode respond}; undefined if there is no file at the path, or the method is another one. */
 export function respondInChain(table: Table, request: HandlerRequest, onFault: OnFault): Answer | undefined {
   const { folder, fallback } = table;
   const { method, fields } = request;
@@ -45,7 +45,7 @@ export function respondInChain(table: Table, request: HandlerRequest, onFault: O
   if (path === undefined) return respondWithoutPath(folder, request);
   const entry = table.at(path);
   const answer = entry && respondWith(entry, table, request, onFault);
-  // Preflights and data requests to paths of the fallback may be for routes that follow.
+  // Preflights and data requests to the fallback's paths may be for later routes.
   if (answer || !reads || !fallback || !acceptsHTML(fields.get("accept"))) return answer;
   const page = fallback.at(path);
   return page && respondWithPage(page, table, request, onFault);
@@ -55,7 +55,7 @@ export function respondClosed({ general, closed }: FolderAnswers, { fields }: Ha
   return general.permit(closed, fields);
 }
 
-/** Returns undefined for a missing file of the previous deploy. */
+/** Answers a request; returns undefined for a missing file of the previous deploy. */
 function respondWith(
   entry: Resource | Redirect,
   table: Table,
@@ -72,11 +72,11 @@ function respondWith(
     const answer = answerResource(entry, method, fields, onFault);
     return answer && general.permit(answer, fields);
   }
-  // Redirects from a mount's path without its slash, as from any other folder's.
+  // Redirects from a mount's path without a slash, as for any other folder.
   const toMount = { status: 301, location: `./${printed(request.unslashed ?? "")}/` };
   const { status, location } = entry instanceof Resource ? toMount : entry;
-  const query = printed(/\?[^#]*/.exec(request.target)?.[0] ?? ""); // it goes along
-  // Some browsers keep redirects for good if these have no lifetime.
+  const query = printed(/\?[^#]*/.exec(request.target)?.[0] ?? ""); // the redirect keeps the query
+  // Some browsers keep redirects without a lifetime for ever.
   const lifetime = only(resource.fields(), "Cache-Control");
   const own = ["Location", location + query, "Content-Length", "0", ...lifetime];
   const answer = new Answer(table.folder.redirectStatus ?? status, general.beside(own));
@@ -100,12 +100,14 @@ function respondToMethod(general: GeneralFields, { method, fields }: HandlerRequ
   return general.permit(answer, fields);
 }
 
-/** Whether the request is a preflight that `cors` has a response for. */
+/** Whether the request is a preflight that `cors` answers. */
 function asksForOrigin({ cors }: FolderAnswers, { method, fields }: HandlerRequest): boolean {
   return cors !== undefined && isPreflight(method, fields);
 }
 
-/** Returns the answer for a `path` without a file. `vary`: the request field that this depends on; empty if on none. */
+/**
+ * Returns the answer for a `path` without a file. `vary`: the request field that this depends on; empty without one.
+ */
 function respondNotFound(
   path: string,
   table: Table,
@@ -126,7 +128,7 @@ function respondNotFound(
   return respondNotFound(path, table, request, vary, onFault);
 }
 
-/** Encodes a part of a request target: servers let through characters that URLs cannot have. */
+/** Encodes a part of a request target: servers accept characters that URLs must not contain. */
 function printed(part: string): string {
   return part.replace(/[^!-~]+/g, (text) => encodeURIComponent(text.toWellFormed()));
 }

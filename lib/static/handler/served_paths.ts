@@ -2,20 +2,22 @@ import type { Settings } from "../answer/settings.ts";
 
 const SLASH = 47;
 
-/** The scheme and authority of a target in absolute-form. Sticky: `lastIndex` gives the end without an object. */
+/** The scheme and authority of a target in absolute-form. Sticky: `lastIndex` is the end, without a match object. */
 const ORIGIN = /[a-z][a-z0-9+.-]*:\/\/[^/?#]*/iy;
 
-/** The characters that make a target more than a plain path. Most targets have none: 20 ns, a loop takes 75. */
+/**
+ * The characters that make a target more than a plain path. Most targets have none: the test takes 20 ns, a loop 75.
+ */
 const SPECIAL = /[?#%\\\0]/;
 const QUERY_OR_FRAGMENT = /[?#]/;
 
-/** An encoded character that would be a separator to some file system once decoded. */
+/** An encoded character that some file systems would treat as a separator after decoding. */
 const ENCODED_SEPARATOR = /%(2f|5c)/gi;
 
 /**
- * The path of a request target in origin-form or absolute-form (RFC 9110, section 7.1), decoded, without query and fragment.
- * Encoded slashes and all backslashes stay `%2F` and `%5C`, and so never pass for separators. Undefined if it is in
- * another form or malformed: not percent-encoded UTF-8, or with a NUL.
+ * Decodes the path of a request target in origin-form or absolute-form (RFC 9110, section 7.1), without query and
+ * fragment. Encoded slashes and all backslashes stay `%2F` and `%5C`, so that they never act as separators. Undefined
+ * if it is in another form or malformed: not percent-encoded UTF-8, or with a NUL.
  */
 export function decodeTarget(target: string): string | undefined {
   const start = pathStart(target);
@@ -27,7 +29,7 @@ export function decodeTarget(target: string): string | undefined {
   return SPECIAL.test(path) ? decoded(path) : path || "/";
 }
 
-/** The path of a request target as it is, without its origin and query; empty if it has none. */
+/** Returns the path of a request target unchanged, without origin and query; empty if it has none. */
 export function rawPath(target: string): string {
   const rest = target.slice(pathStart(target) ?? 0);
   const end = rest.search(QUERY_OR_FRAGMENT);
@@ -42,7 +44,7 @@ function pathStart(target: string): number | undefined {
 
 function decoded(path: string): string | undefined {
   try {
-    // Encoded once more, so that decoding keeps them; in capitals, as lower-case digits mean the same.
+    // Encoded twice, so that decoding keeps them; in upper case, since lower-case digits mean the same.
     const kept = path.replaceAll("\\", "%5C").replace(ENCODED_SEPARATOR, (_, digits) => `%25${digits.toUpperCase()}`);
     const text = decodeURIComponent(kept);
     return text.includes("\0") ? undefined : text;
@@ -51,7 +53,7 @@ function decoded(path: string): string | undefined {
   }
 }
 
-/** A redirect from one path to another, relative to the first so that it works behind any prefix. */
+/** A redirect from one path to another, relative to the first, so that it works behind any prefix. */
 export interface Redirect {
   readonly status: 301 | 308;
   readonly location: string;
@@ -64,15 +66,18 @@ type Has = (file: string) => boolean;
 
 const HTML = ".html";
 
-/** Returns the path a file is served at: an index file at its folder, with clean URLs a page without its extension. */
+/**
+ * Returns the path at which a file is served: an index file at its folder, and with clean URLs a page without its
+ * extension.
+ */
 export function servedPathOf(file: string, settings: PathSettings): string {
-  // Targets cannot contain a backslash except as encoded here, so none is a separator.
+  // A target can contain a backslash only in this encoding, so that it is no separator.
   const own = settings.basePath + file.replaceAll("\\", "%5C");
   if (isIndex(file, settings)) return own.slice(0, -settings.index!.length);
   return isPage(file, settings) ? own.slice(0, -HTML.length) : own;
 }
 
-/** The file that is served at `path`, which is decoded. */
+/** Returns the file that is served at the decoded `path`. */
 export function fileServedAt(path: string, settings: PathSettings, has: Has): string | undefined {
   for (const name of namesOf(path, settings)) {
     const index = name === "" || name.endsWith("/") ? name + settings.index : undefined;
@@ -84,7 +89,7 @@ export function fileServedAt(path: string, settings: PathSettings, has: Has): st
   return undefined;
 }
 
-/** Returns the response to a `path` at which no file is served: a file that is served elsewhere too, or a redirect. */
+/** Returns the answer for a `path` at which no file is served: a file that is also served there, or a redirect. */
 export function otherAnswerAt(path: string, settings: PathSettings, has: Has): string | Redirect | undefined {
   for (const name of namesOf(path, settings)) {
     if (!has(name)) continue;
@@ -93,14 +98,14 @@ export function otherAnswerAt(path: string, settings: PathSettings, has: Has): s
   return toFolder(path, settings, has) ?? toPage(path, settings, has);
 }
 
-/** Redirects from a folder's name without its slash. */
+/** Redirects from a folder's path without its slash. */
 function toFolder(path: string, settings: PathSettings, has: Has): Redirect | undefined {
   if (settings.index === undefined) return undefined;
   const index = namesOf(`${path}/`, settings).map((folder) => folder + settings.index).find(has);
   return index === undefined ? undefined : redirect(301, "./", `${lastPart(path)}/`, index);
 }
 
-/** Redirects from a page's name with a slash, and an index's name without extension: a page has one URL. */
+/** Redirects from a page's path with a slash, and from an index's path without extension: a page has one URL. */
 function toPage(path: string, settings: PathSettings, has: Has): Redirect | undefined {
   if (!settings.cleanUrls) return undefined;
   const hasSlash = path.endsWith("/");
@@ -110,7 +115,7 @@ function toPage(path: string, settings: PathSettings, has: Has): Redirect | unde
   return redirect(308, hasSlash ? "../" : "./", lastPart(servedPathOf(page, settings)), page);
 }
 
-/** Returns the names below the folder that `path` may mean: only names with a backslash have a second form. */
+/** Returns the file names below the folder that `path` may mean: only a name with a backslash has a second form. */
 export function namesOf(path: string, { basePath }: PathSettings): string[] {
   if (!path.startsWith(basePath)) return [];
   const name = path.slice(basePath.length);
@@ -130,7 +135,7 @@ function lastPart(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** `./` prevents that the part before a colon is taken for a scheme. */
+/** Makes a redirect. `./` keeps a part before a colon from being taken for a scheme. */
 function redirect(status: 301 | 308, folder: "./" | "../", name: string, file: string): Redirect {
   const encoded = encodeURIComponent(name.toWellFormed()).replaceAll("%2F", "/").replaceAll("%255C", "%5C");
   return { status, location: folder + encoded, file };

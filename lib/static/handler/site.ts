@@ -16,7 +16,7 @@ const MESSAGE = "has changed, but was answered as immutable: clients that have i
 /** The time in ms that requests for a replaced file wait for the scan that the first such request started. */
 const SCAN_TIMEOUT = 5000;
 
-/** Warns of each file that `former` served as immutable and that has other bytes in `table`. */
+/** Warns of each file that `former` served as immutable and whose bytes differ in `table`. */
 export async function warnOfChanged(former: Table, table: Table, warn: Warn): Promise<void> {
   const turns = new TurnSlicer();
   for (let file = 0; file < table.tree.length; file++) {
@@ -46,31 +46,31 @@ export interface StaticStats {
   readonly bytesInMemory: number;
 }
 
-/** A served folder: the table that answers requests, and the scans that replace it. */
+/** A served folder: the table for requests, and the scans that replace it. */
 export class Site {
   readonly #directory: string;
   readonly #settings: Settings;
-  /** None once it is closed. */
+  /** The current table; undefined once it is closed. */
   #table: Table | undefined;
-  /** The answers of the last table, once the handler is closed. */
+  /** The answers after the handler was closed, from its last table. */
   #closed: FolderAnswers | undefined;
   #scanning: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
   #isDeployed = false;
-  /** Paths of files that differed from a scan: they are read in later scans, even if the manifest records them. */
+  /** The paths of files that differed from a scan: later scans read them even if the manifest records them. */
   readonly #doubted = new Set<string>();
   #watch: FolderWatch | undefined;
   readonly #succession = new RescanScheduler(this.#served());
   #isClosed = false;
-  /** The pending replacement of the table that requests for replaced files wait for, with its time limit. */
+  /** The pending replacement of the table, for which requests for replaced files wait, with its time limit. */
   #heir: { readonly until: number; readonly comes: PromiseWithResolvers<void> } | undefined;
   readonly #sending = new Set<Promise<unknown>>();
   readonly #isHasty: boolean;
-  /** Fulfilled when all files of the last hasty scan are read, or another scan has replaced it. */
+  /** Fulfils when all files of the last hasty scan are read, or another scan has replaced it. */
   whole: Promise<void> = Promise.resolve();
-  /** Whether a request may be for an unread file. */
+  /** Whether a request may be for a file that is not read yet. */
   #isPartial = false;
-  /** The reads that temporary answers wait for. */
+  /** The reads for which temporary answers wait. */
   readonly #readings = new WeakMap<Answer, Promise<unknown>>();
 
   private constructor(directory: string, settings: Settings, isHasty: boolean) {
@@ -80,8 +80,8 @@ export class Site {
   }
 
   /**
-   * Scans `directory`; its small files are read meanwhile, or at their first request. `isHasty`: slow files are read
-   * afterwards, also after later scans, and requests for them wait.
+   * Scans `directory` and reads its small files, or reads them at their first request. `isHasty`: slow files are read
+   * after this and each later scan, and requests for them wait.
    */
   static async open(directory: string, settings: Settings, isHasty = false): Promise<Site> {
     const site = new Site(directory, settings, isHasty);
@@ -91,7 +91,7 @@ export class Site {
     return site;
   }
 
-  /** Serves `table` from now on. */
+  /** Makes `table` the served one. */
   #use(table: Table, former: Table | undefined): void {
     this.#table = table;
     this.#isPartial = table.isPartial;
@@ -99,7 +99,7 @@ export class Site {
     else this.track(table.proofs.settleAll(new TurnSlicer(), () => this.#table !== table)); // in the background
   }
 
-  /** Reads the files that a hasty scan left out, and serves the complete table, unless another one has replaced it. */
+  /** Reads the files that a hasty scan left, and serves the complete table, unless another one has replaced it. */
   async #complete(partial: Table, former: Table | undefined): Promise<void> {
     const isOver = (): boolean => this.#table !== partial;
     try {
@@ -110,7 +110,7 @@ export class Site {
       if (former) await warnOfChanged(former, table, this.#settings.warn);
       if (!isOver()) this.#use(table, undefined);
     } catch (error) {
-      this.#settings.warn("", `is served without its memory: ${(error as Error).message}`); // of a callback
+      this.#settings.warn("", `is served without its memory: ${(error as Error).message}`); // a user's callback threw
     }
   }
 
@@ -123,7 +123,7 @@ export class Site {
     return this.#table ? respond(this.#table, request, this.fault) : respondClosed(this.#closed!, request);
   }
 
-  /** Returns the response to a request in a chain; undefined if the next handler is to respond. */
+  /** Returns the response to a request in a chain; undefined if the next handler must respond. */
   respondInChain(request: HandlerRequest): Answer | undefined {
     if (this.#table) return respondInChain(this.#table, request, this.fault);
     return request.method === "GET" || request.method === "HEAD" ? respondClosed(this.#closed!, request) : undefined;
@@ -181,7 +181,7 @@ export class Site {
     return this.#rescan();
   }
 
-  /** Scans the folder when something in it changes. */
+  /** Scans the folder after changes in it. */
   watch(): void {
     const onChange = (): void => {
       this.#isDeployed = true;
@@ -201,7 +201,7 @@ export class Site {
   }
 
   #rescan(): Promise<void> {
-    // A call during a scan may follow a change that the scan missed: one more scan serves all such calls.
+    // A call during a scan may follow a change that the scan missed: one further scan serves all such calls.
     return this.#next ??= this.#inTurn(async () => {
       this.#next = undefined;
       await this.#replaceOnce(() => true);
@@ -209,14 +209,14 @@ export class Site {
     });
   }
 
-  /** Runs `job` when all scans before it have ended. */
+  /** Runs `job` after all earlier scans. */
   #inTurn<T>(job: () => Promise<T>): Promise<T> {
     const done = this.#scanning.then(job);
     this.#scanning = done.then(() => {}, () => {});
     return done;
   }
 
-  /** Returns the served folder and its table, as the succession sees them. */
+  /** Returns the served folder and its table for the scheduler of rescans. */
   #served(): Served {
     const look = () => treeState(this.#directory, this.#settings.dotfiles);
     return {
@@ -230,7 +230,7 @@ export class Site {
     };
   }
 
-  /** Names a loss that keeps a state of the folder from being served, or undefined. */
+  /** Returns the loss that keeps a state of the folder from being served, or undefined. */
   #lossOf(state: TreeState | undefined): string | undefined {
     if (state === undefined) return "it cannot be read";
     const missing = this.#table?.needs.find((path) => !state.has(path));
@@ -238,7 +238,7 @@ export class Site {
     return state.length < (this.#table?.tree.count() ?? 0) / 2 ? "most of its files are missing" : undefined;
   }
 
-  /** Scans the folder after a change in it; returns whether the result is served, or can never be. */
+  /** Scans the folder after a change in it; returns whether the result is served, or can never be served. */
   async #adopt(isAtRest: () => Promise<boolean>): Promise<boolean> {
     try {
       return await this.#inTurn(() => {
@@ -248,18 +248,21 @@ export class Site {
       });
     } catch (error) {
       this.#settings.warn("", `cannot be scanned: ${(error as Error).message}`);
-      return true; // it is tried again after the next change
+      return true; // the next change retries it
     }
   }
 
-  /** Scans the folder at once if no served file is missing; otherwise, as during a build, once changes have stopped. */
+  /**
+   * Scans the folder at once if no served file is missing; otherwise, such as during a build, once changes have
+   * stopped.
+   */
   async #follow(): Promise<void> {
     const state = await treeState(this.#directory, this.#settings.dotfiles);
     if (state && this.#lossOf(state) === undefined && this.#table?.tree.isWithin(state)) await this.#rescan();
     else this.#succession.begin();
   }
 
-  /** {@linkcode #replace} after a deploy; otherwise the scan completes the last one, or begins the next deploy. */
+  /** Runs {@linkcode #replace} after a deploy; otherwise the scan completes the last deploy, or begins the next one. */
   async #replaceOnce(isWhole: (table: Table) => boolean | Promise<boolean>): Promise<boolean> {
     const isDeployed = this.#isDeployed;
     this.#isDeployed = false;
@@ -271,7 +274,7 @@ export class Site {
   /** Scans the folder, and serves the result if `isWhole` accepts it; returns whether it does. */
   async #replace(isDeployed: boolean, isWhole: (table: Table) => boolean | Promise<boolean>): Promise<boolean> {
     const former = this.#table;
-    if (former === undefined) return false; // it is closed
+    if (former === undefined) return false; // the handler is closed
     const table = await this.#scan(former, isDeployed);
     if (!table.isPartial) await this.#load(table);
     if (!await isWhole(table)) return false;
@@ -300,7 +303,7 @@ export class Site {
     return table;
   }
 
-  /** Few files of the previous deploy are requested: they are read on demand. */
+  /** Scans the folder of the previous deploy, whose files are read on demand, since few are requested. */
   async #scanPrevious(directory: string): Promise<Table> {
     const settings = { ...this.#settings, memoryLimit: 0, fallback: undefined };
     const tree = await scanTree(directory, settings.warn, { ...settings, isHasty: this.#isHasty });
@@ -310,7 +313,7 @@ export class Site {
     return table;
   }
 
-  /** Reads the bytes to be kept in memory, so that no request has to wait for them. */
+  /** Reads the bytes that are kept in memory, so that no request waits for them. */
   async #load(table: Table): Promise<void> {
     const turns = new TurnSlicer();
     const { tree, memory } = table;
@@ -323,6 +326,6 @@ export class Site {
         if (variant) this.fault(variant);
       }
     }
-    table.isImmutable(""); // reads all names, for which otherwise the first request would wait
+    table.isImmutable(""); // evaluates all names, for which the first request would otherwise wait
   }
 }

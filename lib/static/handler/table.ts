@@ -13,12 +13,12 @@ import type { Representation, Warn } from "../scan/representation.ts";
 import type { Tree } from "../scan/tree.ts";
 import { fileServedAt, namesOf, otherAnswerAt, type Redirect, servedPathOf } from "./served_paths.ts";
 
-/** The responses to paths without a file. They have the fields of `headers("")`, which stands for the folder itself. */
+/** The responses to paths without a file, with the fields of `headers("")`, which apply to the folder itself. */
 export class FolderAnswers {
   readonly general: GeneralFields;
   readonly badRequest: Answer;
   readonly notFound: Answer;
-  /** The response if a user's function throws. */
+  /** The response if a user function throws. */
   readonly failed: Answer;
   /** The response to every request once the handler is closed. */
   readonly closed: Answer;
@@ -38,13 +38,13 @@ export class FolderAnswers {
   }
 }
 
-/** The page of an application that routes by itself: the response for paths without a file. */
+/** The page of a single-page application: the response for paths without a file. */
 export class Fallback {
   readonly #basePath: string;
   readonly #choose: (path: string) => string | undefined;
   readonly #find: (file: string) => Resource | undefined;
   readonly #warn: Warn;
-  /** By path of the file. */
+  /** The pages by path of the file. */
   readonly #pages = new Map<string, Resource>();
 
   /** @param find Returns the file at a path below the folder. */
@@ -59,7 +59,7 @@ export class Fallback {
     this.#warn = warnOnce(warn);
   }
 
-  /** The page for a decoded path without an extension; `"failed"` if the function that chooses it threw. */
+  /** Returns the page for a decoded path without an extension; `"failed"` if the function that chooses it threw. */
   at(path: string): Resource | "failed" | undefined {
     if (path.includes(".", path.lastIndexOf("/")) || !path.startsWith(this.#basePath)) return undefined;
     const below = path.slice(this.#basePath.length);
@@ -83,34 +83,37 @@ export class Fallback {
   }
 }
 
-/** The maximum depth at which folders are searched for the page of a 404: paths of requests have no limit. */
+/** The maximum depth at which folders are searched for a 404's page, since the paths of requests have no limit. */
 const DEEPEST = 8;
 
-/** The limit of retired tables; more than one exists only if files changed during a deploy. */
+/** The maximum number of retired tables; more than one exists only if files changed during a deploy. */
 const MAX_FORMERS = 3;
 
-/** The responses by path, replaced as a whole: no page mixes two deploys. Made on request: 10,000 would take 40 MB. */
+/**
+ * The responses by path. They are replaced together, so that no page mixes two deploys, and made on request: 10,000
+ * would take 40 MB.
+ */
 export class Table {
   readonly tree: Tree;
   readonly memory: TreeMemory;
   readonly proofs: Proofs;
   readonly fallback: Fallback | undefined;
-  /** The responses where there is no file. */
+  /** The responses for paths without a file. */
   readonly folder: FolderAnswers;
-  /** The paths of files that the site needs: a tree without them replaces this one only on `reload()`. */
+  /** The paths of required files: a tree without them replaces this one only on `reload()`. */
   readonly needs: readonly string[];
   readonly #settings: TreeSettings;
   #dictionaryLink: string | undefined;
-  /** The number of the deploy, which all tables of one deploy share. */
+  /** The number of the deploy, shared by all tables of one deploy. */
   readonly deploy: number;
-  /** The tables whose immutable files are served where the tree lacks them, the latest first. */
+  /** The tables whose immutable files are served if the tree lacks them, latest first. */
   #formers: readonly Table[];
   #isFormer = false;
   /** The requested resources and redirects by decoded path. */
   readonly #known = new Map<string, Resource | Redirect>();
   readonly #resources = new Map<number, Resource>();
 
-  /** Creates the table of `tree`. `formers`: the tables whose immutable files stay served, the latest first. */
+  /** Creates the table of `tree`. `formers`: the tables whose immutable files stay served, latest first. */
   constructor(tree: Tree, deploy: number, formers: readonly Table[], settings: Settings) {
     this.tree = tree;
     this.deploy = deploy;
@@ -120,7 +123,7 @@ export class Table {
       dictionaryLink: () => this.#dictionaryLink ??= this.#makeDictionaryLink(),
     });
     const isSent = (coding: Representation["coding"]) => settings.dictionaries || !coding.startsWith("dc");
-    // Sizes are unknown until all files are read, so memory is planned then.
+    // Sizes are unknown until all files are read: memory is planned then.
     this.memory = new TreeMemory(tree, tree.unread.size > 0 ? 0 : settings.memoryLimit, isSent);
     this.proofs = new Proofs(tree, { warn: settings.warn, contentOf: (sha256) => this.#contentOf(sha256) });
     const { index, fallback, notFound } = settings;
@@ -131,25 +134,25 @@ export class Table {
     }
     const choose = typeof fallback === "string" ? () => fallback : fallback;
     this.fallback = choose && new Fallback(choose, (file) => this.resourceNamed(file), settings);
-    // Results of user functions are checked before the table is served, rather than at the first request.
+    // Results of user functions are checked before the table is served, not at the first request.
     if (settings.hasCallbacks) { for (let file = 0; file < tree.length; file++) this.#resourceOf(file)?.fields(); }
     this.folder = new FolderAnswers(settings);
     this.needs = [index, fallbackFile, notFound].filter((path) => path !== undefined && this.#has(path)) as string[];
   }
 
-  /** Whether files of this table or of its former ones are unread. */
+  /** Whether files of this table or of its former ones are not read yet. */
   get isPartial(): boolean {
     return [this, ...this.#formers].some(({ tree }) => tree.unread.size > 0);
   }
 
-  /** Creates the complete table once no file is unread. */
+  /** Creates the complete table once all files are read. */
   async whole(settings: Settings): Promise<Table> {
     const table = new Table(this.tree, this.deploy, this.#formers, settings);
     for (const { proofs } of [table, ...this.#formers]) await proofs.prepare();
     return table;
   }
 
-  /** Reads the files that are still unread, one after the other until `isOver`. */
+  /** Reads the remaining files, one after the other until `isOver`. */
   async readAll(isOver: () => boolean): Promise<void> {
     for (const { tree } of [this, ...this.#formers]) {
       for (const file of tree.unread) {
@@ -159,7 +162,7 @@ export class Table {
     }
   }
 
-  /** Reads the unread files that the answer for the decoded `path` may depend on; undefined if there are none. */
+  /** Reads those remaining files that the answer for the decoded `path` may depend on; undefined if there are none. */
   readFor(path: string): Promise<unknown> | undefined {
     const reads: Promise<unknown>[] = [];
     const isThere = (file: string): boolean => {
@@ -181,7 +184,7 @@ export class Table {
     const known = this.#known.get(path);
     if (known !== undefined) return known;
     const found = this.#served(path) ?? this.#formerAt(path) ?? this.#other(path) ?? this.#variantAt(path);
-    if (found !== undefined) this.#known.set(path, found); // not what is missing: there is no end to it
+    if (found !== undefined) this.#known.set(path, found); // not missing paths, whose number is unlimited
     return found;
   }
 
@@ -189,7 +192,7 @@ export class Table {
     return this.#resourceOf(this.tree.find(path));
   }
 
-  /** Returns the page of a 404 at the decoded `path`: that of the nearest folder on the way that has one. */
+  /** Returns the page of a 404 at the decoded `path`: that of the nearest folder on the path that has one. */
   notFoundAt(path: string): Resource | undefined {
     const { notFound } = this.#settings;
     const [name = ""] = namesOf(path, this.#settings);
@@ -200,14 +203,14 @@ export class Table {
     return page;
   }
 
-  /** Whether the file of that path is served as immutable. */
+  /** Whether the file with a path is served as immutable. */
   isImmutable(path: string): boolean {
     return this.#settings.isImmutable(path);
   }
 
   /**
-   * Returns the tables to be served behind that of `tree`, which replaces this one, and the number of its deploy: a new
-   * one begins where files were lost. A table that lost none is superfluous. Few are kept, as each uses memory.
+   * Returns the tables to serve after that of `tree`, which replaces this one, and the number of its deploy: if files
+   * were lost, a new deploy begins. Tables that lost none are dropped. Few are kept, since each uses memory.
    */
   async succession(tree: Tree, isDeployed: boolean): Promise<{ deploy: number; formers: Table[] }> {
     const formers = await this.#isCoveredBy(tree) ? this.#formers : [this, ...this.#formers];
@@ -216,7 +219,7 @@ export class Table {
     return { deploy, formers: formers.filter((former) => former.deploy >= deploy - 1).slice(0, MAX_FORMERS) };
   }
 
-  /** Whether `tree` has all of the immutable files. */
+  /** Whether `tree` has all immutable files of this table. */
   async #isCoveredBy(tree: Tree): Promise<boolean> {
     const turns = new TurnSlicer();
     for (const path of this.tree.paths()) {
@@ -240,7 +243,7 @@ export class Table {
     for (const resource of this.#resources.values()) resource.isFormer = true;
   }
 
-  /** Retires the former tables: they keep only files that this table lacks. */
+  /** Retires the former tables, which keep only files that this table lacks. */
   retireFormers(): void {
     for (const former of this.#formers) former.retire();
   }
@@ -263,7 +266,7 @@ export class Table {
     return typeof answer === "string" ? this.resourceNamed(answer) : answer;
   }
 
-  /** Finds a variant that is requested by its own name, as `data.tar.gz` beside `data.tar`. */
+  /** Finds a variant that is requested by its own name, such as `data.tar.gz` beside `data.tar`. */
   #variantAt(path: string): Resource | undefined {
     for (const name of namesOf(path, this.#settings)) {
       const file = this.tree.variantAt(name);
@@ -272,17 +275,19 @@ export class Table {
     return undefined;
   }
 
-  /** Returns the content with a SHA-256 in this tree or a former one: the dictionary of a delta. */
+  /** Returns the content with a SHA-256, from this tree or a former one: the dictionary of a delta. */
   #contentOf(sha256: string): Uint8Array<ArrayBuffer> | undefined {
     for (const { tree } of [...this.#formers, this]) {
       const original = tree.originalOf(sha256);
       const bytes = original && readVerified(original);
-      if (bytes) return bytes.slice(); // the next file is read to the same memory
+      if (bytes) return bytes.slice(); // copied, since the next file is read into the same memory
     }
     return undefined;
   }
 
-  /** Empty if the dictionary's fields forbid browsers to keep it: each page would load it again. */
+  /**
+   * Returns the dictionary's link; empty if its fields forbid browsers to keep it, since each page would load it again.
+   */
   #makeDictionaryLink(): string {
     const { siteDictionary } = this.#settings;
     const resource = siteDictionary && this.resourceNamed(siteDictionary.path);

@@ -10,28 +10,28 @@ import type { VariantKind, Warn } from "./representation.ts";
 
 /** The state that the steps of one scan share. */
 export interface Scan {
-  /** The contents: at first by the manifest, in the end as scanned. */
+  /** The files' contents: initially those of the manifest, finally those of the scan. */
   readonly found: FileColumns;
-  /** Undefined if there is no manifest. */
+  /** The time of the manifest; undefined if there is none. */
   readonly manifest: ManifestTime | undefined;
-  /** Paths of files whose records are not trusted. */
+  /** The paths of files whose records are not trusted. */
   readonly doubted: ReadonlySet<string>;
-  /** The bytes above which files are known by their status. */
+  /** The size in bytes above which files are identified by their status. */
   readonly hashLimit: number;
   readonly warn: Warn;
   readonly turns: TurnSlicer;
 }
 
 const HASH_LENGTH = 32;
-/** In bytes: the largest zstd window of this content coding (RFC 9659). */
+/** The maximum zstd window of this content coding in bytes (RFC 9659). */
 const MAX_WINDOW = 8 * 1024 * 1024;
 
-/** Returns the SHA-256 of the dictionary that a delta says it needs, in base64. */
+/** Returns the SHA-256 in base64 of the dictionary that a delta requires. */
 export function dictionaryIn({ head }: FileContent, { magic }: VariantKind): string {
   return Buffer.from(head.subarray(magic.length, magic.length + HASH_LENGTH)).toString("base64");
 }
 
-/** Returns the reason why a file cannot be a variant of one with `size` bytes, found without decompressing it. */
+/** Returns the reason why a file cannot be a variant of a file with `size` bytes, without decompressing it. */
 export function faultInBytes(content: FileContent, kind: VariantKind, size: number): string | undefined {
   const { coding, dictionary, magic } = kind;
   const shortest = magic.length + (dictionary ? HASH_LENGTH : 0);
@@ -45,12 +45,12 @@ export function faultInBytes(content: FileContent, kind: VariantKind, size: numb
   return `it holds ${declared} bytes where the file has ${size}, or ends early`;
 }
 
-/** Returns the size of the uncompressed data, modulo 2 to the 32nd: the last 4 bytes (RFC 1952, section 2.3.1). */
+/** Returns the size of the uncompressed data modulo 2^32, from the last 4 bytes (RFC 1952, section 2.3.1). */
 function sizeInGzip({ tail }: FileContent): number {
   return new DataView(tail.buffer, tail.byteOffset).getUint32(0, true);
 }
 
-/** Returns the size of the uncompressed data, if the frame's header has it (RFC 8878, section 3.1.1.1). */
+/** Returns the size of the uncompressed data, if it is in the frame's header (RFC 8878, section 3.1.1.1). */
 function sizeInZstd({ head }: FileContent): number | undefined {
   const descriptor = head[4];
   const isSingleSegment = (descriptor & 0x20) !== 0;
@@ -64,7 +64,10 @@ function sizeInZstd({ head }: FileContent): number | undefined {
   return form === 2 ? view.getUint32(start, true) : Number(view.getBigUint64(start, true));
 }
 
-/** The size of the window in bytes (RFC 8878, section 3.1.1.1.2); a frame of one segment has one as large as its content. */
+/**
+ * Returns the size of the window in bytes (RFC 8878, section 3.1.1.1.2); for a frame of one segment, that of its
+ * content.
+ */
 function windowInZstd(content: FileContent): number {
   const [, , , , descriptor, exponents] = content.head;
   if ((descriptor & 0x20) !== 0) return sizeInZstd(content) ?? 0;
@@ -75,7 +78,7 @@ function windowInZstd(content: FileContent): number {
 export interface VariantToExamine {
   readonly file: number;
   readonly index: number;
-  /** Whether the file is unchanged since the manifest was written, so that the variant may be valid. */
+  /** Whether the file is unchanged since the manifest was written: a requirement for valid variants. */
   readonly isAsRecorded: boolean;
 }
 
@@ -83,7 +86,7 @@ export interface VariantToExamine {
 export async function examineVariant(variant: VariantToExamine, scan: Scan): Promise<boolean> {
   const { index, file } = variant;
   const { found, warn, turns } = scan;
-  // Small files are checked against their hash when they are read, before they are sent; large ones never as a whole.
+  // Small files are compared with their hash when they are read for sending; large ones are never compared as a whole.
   const isSmall = found.contents.has(index) && found.contents.sizeOf(index) <= SMALL_BODY;
   if (variant.isAsRecorded && isSmall) return true;
   const path = found.realPathOf(file, index);
@@ -109,7 +112,7 @@ export async function examineVariant(variant: VariantToExamine, scan: Scan): Pro
   return true;
 }
 
-/** Leaves out those variants of a file that nothing vouches for, if nothing can prove them. */
+/** Drops unrecorded variants of a file that nothing can verify. */
 function leaveOut(file: number, why: string, { found, warn }: Scan, isMeant: (index: number) => boolean): void {
   for (let index = found.firstOf(file) + 1; index < found.firstOf(file + 1); index++) {
     if (!isMeant(index)) continue;
@@ -122,7 +125,7 @@ function pathOf({ file, index }: Pick<VariantToExamine, "file" | "index">, found
   return found.paths.at(file) + found.kindOf(index)!.extension;
 }
 
-/** Whether the manifest records a representation whose file has not changed since. */
+/** Whether the manifest records a representation and its file has not changed since. */
 function isVouchedFor(path: string, index: number, { found, manifest }: Scan): boolean {
   if (!found.contents.has(index)) return false;
   const now = fileStatus(path);
@@ -132,7 +135,7 @@ function isVouchedFor(path: string, index: number, { found, manifest }: Scan): b
   return true;
 }
 
-/** Whether a file or a variant of it takes long to read: it is large, and nothing vouches for it. */
+/** Whether a file or one of its variants takes long to read: it is large, and the manifest does not vouch for it. */
 export function isLong(file: number, scan: Scan): boolean {
   const { found, hashLimit } = scan;
   for (let index = found.firstOf(file); index < found.firstOf(file + 1); index++) {
@@ -140,9 +143,10 @@ export function isLong(file: number, scan: Scan): boolean {
     try {
       const status = fileStatus(path);
       if (status.size < CHUNK_SIZE || isVouchedFor(path, index, scan)) continue;
-      return index !== found.firstOf(file) || !isAbove(hashLimit, status); // of one above, no variants are read
+      // Variants of a file above the limit are not read.
+      return index !== found.firstOf(file) || !isAbove(hashLimit, status);
     } catch {
-      return false; // a reading tells why
+      return false; // reading the file reports the reason
     }
   }
   return false;
@@ -157,7 +161,7 @@ function faultOf(content: FileContent, variant: VariantToExamine, { found }: Sca
   return faultInBytes(content, found.kindOf(index)!, found.contents.sizeOf(found.firstOf(file)));
 }
 
-/** Finds out what a file and its variants hold; warns of what is not as it should be and leaves it out. */
+/** Examines the content of a file and its variants; warns of unexpected ones and drops them. */
 export async function examine(file: number, scan: Scan): Promise<void> {
   const { found, warn } = scan;
   const { contents } = found;
@@ -172,7 +176,7 @@ export async function examine(file: number, scan: Scan): Promise<void> {
     return warn(found.paths.at(file), `it is left out: ${reasonOf(error)}`);
   }
   if (!isAsRecorded && found.siteDictionary === file) found.siteDictionary = undefined;
-  if (!isAsRecorded) found.immutable?.delete(file); // it did change
+  if (!isAsRecorded) found.immutable?.delete(file); // its content has changed in spite of its record
   if (found.unhashed.has(first)) return leaveOut(file, "its file, which is above hashLimit", scan, () => true);
   let areAllFit = true;
   for (let i = first + 1; i < end; i++) {
@@ -182,7 +186,7 @@ export async function examine(file: number, scan: Scan): Promise<void> {
   if (!areAllFit) leaveOut(file, why, scan, (index) => found.unproven.delete(index));
 }
 
-/** Whether the file holds what the manifest says. */
+/** Whether the file has the content that the manifest records. */
 async function examineOriginal(file: number, index: number, scan: Scan): Promise<boolean> {
   const { found, warn, doubted, hashLimit, turns } = scan;
   const { contents } = found;

@@ -8,7 +8,7 @@ import { reasonOf } from "./file_content.ts";
 import { FileColumns } from "./found_files.ts";
 import { variantKinds, type Warn } from "./representation.ts";
 
-/** The real path of the folder to serve, which may be given by a symbolic link. */
+/** Returns the real path of the folder to serve, which may be given as a symbolic link. */
 export function treeRoot(directory: string): string {
   if (typeof directory !== "string") throw new TypeError(`cannot serve ${directory}: name the folder by its path`);
   if (directory === "") throw new TypeError('cannot serve "": name the folder, "." if it is the current one');
@@ -30,28 +30,28 @@ function rootReason(error: unknown): string {
 interface Folder {
   /** The path below the root, with a `/` at its end; empty for the root. */
   readonly path: string;
-  /** Its real path, with a separator at its end. */
+  /** The real path, with a separator at its end. */
   readonly real: string;
   readonly above: Folder | undefined;
 }
 
 interface ListedFolder extends Folder {
-  /** The names of regular files, and of links to such. */
+  /** The names of regular files, and of links to regular files. */
   readonly files: Set<string>;
-  /** The real paths of those that are links. */
+  /** The real paths of the links, by name. */
   readonly links: Map<string, string>;
   readonly folders: Folder[];
 }
 
 /** The options of a listing. */
 interface Listing {
-  /** The real path of its root, with a separator at its end. */
+  /** The real path of the root, with a separator at its end. */
   readonly root: string;
   readonly dotfiles: boolean;
   readonly warn: Warn;
 }
 
-/** Lists a folder, and follows the links in it that stay below the root. */
+/** Lists a folder, and follows those of its links that stay below the root. */
 function list(folder: Folder, listing: Listing): ListedFolder {
   const listed: ListedFolder = { ...folder, files: new Set(), links: new Map(), folders: [] };
   for (const entry of folderEntries(folder.real)) {
@@ -88,7 +88,7 @@ function folderIn(above: Folder, name: string, real: string): Folder {
   return { path: `${above.path}${name}/`, real: withSeparator(real), above };
 }
 
-/** Whether `real` is `folder` or one that leads to it. */
+/** Whether `real` is `folder` or contains it. */
 function isAround(folder: Folder, real: string): boolean {
   for (let each: Folder | undefined = folder; each; each = each.above) {
     if (each.real === real) return true;
@@ -100,7 +100,7 @@ function withSeparator(path: string): string {
   return path.endsWith(sep) ? path : path + sep;
 }
 
-/** Lists the files below `root`, a real path, with the variants beside them. Throws if the root cannot be read. */
+/** Lists the files below `root`, a real path, with their variants. Throws if the root cannot be read. */
 export async function listTree(root: string, dotfiles: boolean, warn: Warn, turns: TurnSlicer): Promise<FileColumns> {
   const found = new FileColumns();
   const first: Folder = { path: "", real: withSeparator(root), above: undefined };
@@ -123,7 +123,8 @@ export async function listTree(root: string, dotfiles: boolean, warn: Warn, turn
 function addFiles({ path, real, files, links }: ListedFolder, found: FileColumns): void {
   found.folders.push(real);
   const originals: string[] = [];
-  const variantsOf = new Map<string, number>(); // a bit a kind: 40,000 names are put together with extensions in 50 ms
+  // A bit for each kind: joining 40,000 names with extensions would take 50 ms.
+  const variantsOf = new Map<string, number>();
   for (const name of files) {
     const kind = variantKinds.find(({ extension }) => {
       return name.endsWith(extension) && files.has(name.slice(0, -extension.length));

@@ -9,9 +9,12 @@ import { openToRead, piece, readFully, reasonOf } from "./file_content.ts";
 import type { FileColumns } from "./found_files.ts";
 import type { VariantKind, Warn } from "./representation.ts";
 
-/** The size of a read in bytes. The buffer survives the collector: with 256 KB the heap grows by 8 MB. */
+/** The size of a read in bytes. The buffer survives garbage collections: with 256 KB, the heap grows by 8 MB. */
 const AT_ONCE = 32 * 1024;
-/** Reads a manifest line by line, as precompress writes it. False if its form is another: what `add` got is then worthless. */
+/**
+ * Reads a manifest line by line, in the form that precompress writes. Returns false for another form: the calls of
+ * `add` are then to be discarded.
+ */
 export async function readManifestLines(
   path: string,
   add: (path: string, record: unknown) => void,
@@ -30,7 +33,7 @@ export async function readManifestLines(
     }
     return lines.isComplete;
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeError) return false; // of JSON, of UTF-8
+    if (error instanceof SyntaxError || error instanceof TypeError) return false; // an error of JSON, or of UTF-8
     throw error;
   } finally {
     closeSync(file);
@@ -39,18 +42,18 @@ export async function readManifestLines(
 
 /** The content of a file, as a manifest records it. */
 export interface RecordedContent {
-  /** In bytes. */
+  /** The size in bytes. */
   readonly size: number;
-  /** In hexadecimal; only the length is checked, and the decoder of the digits checks the rest. */
+  /** The SHA-256 in hexadecimal; only its length is checked here, its digits when they are decoded. */
   readonly sha256: string;
 }
 
-/** Digits of a SHA-256 in hexadecimal. */
+/** The number of hexadecimal digits of a SHA-256. */
 const DIGITS = 64;
-/** The states of variants that are there and decode to their file. */
+/** The states of variants that exist and decode to their file. */
 const isThere: ReadonlySet<unknown> = new Set(["kept", "found"]);
 
-/** Returns the content in a manifest's record, read from a file and so unchecked; undefined if it makes no sense. */
+/** Returns the content in a manifest's record, which may be any JSON; undefined if it is invalid. */
 export function recordedContent(record: unknown): RecordedContent | undefined {
   const size = ownValue(record, "size");
   const sha256 = hashAt(record, "sha256");
@@ -58,19 +61,19 @@ export function recordedContent(record: unknown): RecordedContent | undefined {
   return { size: size as number, sha256 };
 }
 
-/** Returns the content that a file's record gives for a variant that is to be there. */
+/** Returns the content of a variant by the record of its file, if the variant should exist. */
 export function recordedVariant(record: unknown, { format }: VariantKind): RecordedContent | undefined {
   const variant = ownValue(ownValue(record, "variants"), format);
   return isThere.has(ownValue(variant, "state")) ? recordedContent(variant) : undefined;
 }
 
-/** Whether the content of a file never changes under its name, by its record; undefined if that does not say. */
+/** Returns whether a file's record marks it as immutable; undefined if it does not say. */
 export function recordedImmutable(record: unknown): boolean | undefined {
   const immutable = ownValue(record, "immutable");
   return typeof immutable === "boolean" ? immutable : undefined;
 }
 
-/** The SHA-256 of a dictionary that a file has deltas against, in base64. */
+/** Returns the SHA-256 in base64 of the dictionary of a file's deltas. */
 export function recordedDictionary(record: unknown, { dictionary, format }: VariantKind): string | undefined {
   const age = generationOf(format);
   const former = age === 0
@@ -91,7 +94,7 @@ function ownValue(object: unknown, key: string): unknown {
   return (object as Record<string, unknown>)[key];
 }
 
-/** The time at which the manifest was written: files older than that are as recorded. */
+/** The time at which the manifest was written: older files are as recorded. */
 export class ManifestTime {
   readonly #mtimeMs: number;
   readonly #ctimeMs: number;
@@ -102,15 +105,15 @@ export class ManifestTime {
   }
 
   /**
-   * Whether a file was as it is when the manifest was put there: a copy keeps its mtime or has a new one, the ctime cannot
-   * be set. A file that is younger by either is in doubt, not wrong. A tick (on Deno, a second) counts as later.
+   * Whether a file is certainly as the manifest records it. A copy keeps its mtime or has a new one; the ctime cannot
+   * be set. A file whose mtime or ctime is later is uncertain, not wrong. A tick (a second on Deno) counts as later.
    */
   vouchesFor(file: FileStatus): boolean {
     return file.isFile && file.mtimeMs <= this.#mtimeMs && file.ctimeMs < this.#ctimeMs;
   }
 }
 
-/** Sets the contents of `found` to what the manifest in `root` says of them; records that make no sense are skipped. */
+/** Sets the contents of `found` to those in the manifest of `root`; invalid records are skipped. */
 export async function takeRecords(
   root: string,
   found: FileColumns,
@@ -132,9 +135,9 @@ export async function takeRecords(
   }
 }
 
-/** Takes the records of a manifest in any form. */
+/** Reads the records of a manifest in any form. */
 async function takeWhole(root: string, found: FileColumns): Promise<void> {
-  clear(found); // of what it seemed to say line by line
+  clear(found); // drops the result of reading line by line
   const manifest = await readManifest(root);
   for (const [path, record] of Object.entries(manifest?.files ?? {})) takeRecord(path, record, found);
 }
@@ -151,7 +154,7 @@ function takeRecord(path: string, record: unknown, found: FileColumns): void {
     const kind = found.kindOf(i);
     const content = kind ? recordedVariant(record, kind) : recordedContent(record);
     const dictionary = kind?.dictionary && recordedDictionary(record, kind);
-    contents.clear(i); // a path may be in the manifest twice
+    contents.clear(i); // a path may occur twice in the manifest
     if (!content || (kind && !contents.has(first)) || (kind?.dictionary && dictionary === undefined)) continue;
     contents.set(i, content.size, content.sha256, "hex");
     if (dictionary !== undefined) dictionaries.set(i, dictionary);

@@ -5,25 +5,25 @@ import { readVerified } from "./file_content.ts";
 import type { Representation } from "./representation.ts";
 import type { Tree } from "./tree.ts";
 
-/** The most bytes of a body kept in memory; a larger one is read from its file for each response. */
+/** The maximum bytes of a body kept in memory; a larger one is read from its file for each response. */
 export const SMALL_BODY: number = 64 * 1024;
-/** The size of an allocation. A buffer for each of 40,000 bodies would take 20 MB beside the bytes. */
+/** The size of an allocation. Separate buffers for 40,000 bodies would take 20 MB in addition to the bytes. */
 const SLAB = 4 * 1024 * 1024;
-/** The place of what is not kept. */
+/** The place of a representation that is not kept. */
 const NOWHERE = -1;
 
-/** The bytes of a tree's smallest representations, so that the most requests are answered without the file system. */
+/** The bytes of a tree's smallest representations, so that as many requests as possible need no file system. */
 export class TreeMemory {
-  /** By representation: the place of its bytes among all, from the first slab on. */
+  /** The places of the representations' bytes, counted from the first slab on. */
   readonly #places: Float64Array;
   readonly #loaded: Uint8Array;
-  readonly #slabs: Buffer<ArrayBuffer>[] = []; // node:http makes a Buffer of what is none, for each answer
+  readonly #slabs: Buffer<ArrayBuffer>[] = []; // Buffers: node:http would convert other arrays for each answer
   readonly #limit: number;
   #end = 0;
   #size = 0;
   #copies = 0;
 
-  /** @param isSent Whether representations in that coding are sent at all. */
+  /** @param isSent Whether representations in a coding are sent at all. */
   constructor(tree: Tree, limit: number, isSent: (coding: StoredCoding | "identity") => boolean) {
     this.#limit = limit;
     this.#places = new Float64Array(tree.representations).fill(NOWHERE);
@@ -48,14 +48,14 @@ export class TreeMemory {
 
   readonly keeps = (representation: number): boolean => this.#places[representation] !== NOWHERE;
 
-  /** Whether a second copy of `size` bytes fits beside all that is to be kept; if so, it counts from now on. */
+  /** Whether a second copy of `size` bytes fits beside all planned bytes; if so, it is counted from now on. */
   readonly hasRoomFor = (size: number): boolean => {
     if (this.#end + this.#copies + size > this.#limit) return false;
     this.#copies += size;
     return true;
   };
 
-  /** The bytes of a representation that is kept; read the first time. */
+  /** Returns the bytes of a kept representation, which the first call reads. */
   read(representation: Representation): Uint8Array<ArrayBuffer> | undefined {
     const { index, size } = representation;
     const place = this.#places[index];
@@ -81,9 +81,12 @@ export class TreeMemory {
   }
 }
 
-/** All that are smaller than `largest` fit into `limit` bytes, and of those as large as many as into `left`. */
+/**
+ * Returns the largest size for which all smaller representations fit into `limit` bytes, and the bytes left for those
+ * of that size.
+ */
 function whatFits(sizes: NumberColumn, limit: number): { largest: number; left: number } {
-  const totals = new Float64Array(SMALL_BODY + 1); // by size
+  const totals = new Float64Array(SMALL_BODY + 1); // the total by size
   for (let i = 0; i < sizes.length; i++) {
     if (sizes.at(i) <= SMALL_BODY) totals[sizes.at(i)] += sizes.at(i);
   }

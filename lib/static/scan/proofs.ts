@@ -31,11 +31,11 @@ function isProvenAtOnce(
   try {
     return sha256(decompress(bytes, options)) === original.sha256;
   } catch {
-    return false; // corrupt, or of more bytes
+    return false; // the variant is corrupt, or has more bytes
   }
 }
 
-/** Whether a variant decodes to the content of `original`; read and decoded in pieces, in constant memory. */
+/** Whether a variant decodes to the content of `original`; reads and decodes it in pieces, in constant memory. */
 async function isProvenInTurns(
   variant: Representation & { readonly coding: UndoableCoding },
   original: Representation,
@@ -63,29 +63,32 @@ async function isProvenInTurns(
     }
     return decoder.trailing === undefined && hash.digest("base64") === original.sha256;
   } catch {
-    return false; // corrupt, or gone
+    return false; // the variant is corrupt or missing
   } finally {
     decoder.close();
     if (file !== undefined) closeSync(file);
   }
 }
 
-/** Files up to this many bytes are decoded when they are first asked for: it takes some 2 ms. */
+/** The maximum size of files that are decoded at their first request, which takes some 2 ms. */
 const SMALL = 256 * 1024;
 
 interface ProofOptions {
   readonly warn: Warn;
-  /** The content with that SHA-256 in base64, if it is at hand. */
+  /** Returns the content with a SHA-256 in base64, if available. */
   readonly contentOf: (sha256: string) => Uint8Array<ArrayBuffer> | undefined;
 }
 
-/** Proofs of variants without a manifest: each is decoded before it is sent. A wrong one drops those beside it. */
+/**
+ * The verification of variants without a manifest: each is decoded before it is sent. A wrong one drops the file's
+ * other variants.
+ */
 export class Proofs {
   readonly #tree: Tree;
   readonly #options: ProofOptions;
-  /** Loaded when the first variant is to be proven: most trees have a manifest. */
+  /** The decoder, loaded before the first verification: most trees have a manifest. */
   #decompress: typeof decompressSync | undefined;
-  /** The number of variants verified or refused so far. */
+  /** The number of variants accepted or rejected so far. */
   count = 0;
 
   constructor(tree: Tree, options: ProofOptions) {
@@ -93,7 +96,7 @@ export class Proofs {
     this.#options = options;
   }
 
-  /** Loads what is needed for decoding, if anything is to be proven. */
+  /** Loads the decoder if a variant needs verification. */
   async prepare(): Promise<void> {
     if (this.#tree.unproven === 0) return;
     const { decompressSync, ready } = await import("../../codecs/mod.ts");
@@ -101,12 +104,13 @@ export class Proofs {
     this.#decompress = decompressSync;
   }
 
-  /** Whether a representation is still to be decided about. */
+  /** Whether a representation is not verified yet. */
   isOpen({ index, coding }: Representation): boolean {
-    return coding !== "identity" && this.#tree.isOpen(index); // by its own name, a variant is a file like others
+    // A variant that is requested by its own name is an ordinary file.
+    return coding !== "identity" && this.#tree.isOpen(index);
   }
 
-  /** Whether a variant that is not open is a form of its file. */
+  /** Whether a checked variant is a form of its file. */
   isProven({ index }: Representation): boolean {
     return this.#tree.sizeOf(index) !== undefined;
   }
@@ -115,16 +119,16 @@ export class Proofs {
     return this.#tree.unproven > 0 && this.#openOf(file).length > 0;
   }
 
-  /** Decides about the variants of a small file. Those of larger ones are not sent before {@linkcode settleAll}. */
+  /** Verifies the variants of a small file. Those of larger ones are not sent before {@linkcode settleAll}. */
   settle(file: TreeFile): void {
     if (file.identity.size > SMALL || this.#decompress === undefined) return;
     for (const variant of this.#openOf(file)) {
-      if (variant.dictionary !== undefined && this.#tree.unread.size > 0) continue; // that may be unread
+      if (variant.dictionary !== undefined && this.#tree.unread.size > 0) continue; // the dictionary may be unread
       if (this.#tree.isOpen(variant.index)) this.#conclude(file, variant, this.#isProvenAtOnce(file, variant));
     }
   }
 
-  /** Decides about the variants of all larger files. */
+  /** Verifies the variants of all larger files. */
   async settleAll(turns: TurnSlicer, isOver: () => boolean): Promise<void> {
     for (let i = 0; i < this.#tree.length && this.#tree.unproven > 0; i++) {
       if (turns.isOver) await turns.next();

@@ -1,27 +1,27 @@
 import { type DeltaFormat, extensions, type VariantFormat } from "../../precompress/mod.ts";
 import { type StoredCoding, storedCodings } from "../../semantics/mod.ts";
 
-/** A form in which a file can be sent: as it is, compressed, or as a delta against a former version. */
+/** A form in which a file can be sent: unchanged, compressed, or as a delta against a former version. */
 export interface Representation {
   readonly index: number;
-  /** The absolute path to open; no part of it was a symbolic link when it was found. */
+  /** The absolute path to open; no part of it was a symbolic link in the scan. */
   readonly file: string;
   readonly coding: StoredCoding | "identity";
-  /** In bytes. */
+  /** The size in bytes. */
   readonly size: number;
-  /** The SHA-256 of its bytes, in base64. */
+  /** The SHA-256 of the bytes, in base64. */
   readonly sha256: string;
-  /** Whether that stands for its size and time instead: it was not read. */
+  /** Whether `sha256` is a hash of size and time instead, since the file was not read. */
   readonly isUnhashed: boolean;
-  /** The time of its last change, in ms since 1970; undefined if the manifest vouches for it without a check. */
+  /** The time of the last change in ms since 1970; undefined if the manifest vouches for it without a check. */
   readonly mtimeMs: number | undefined;
-  /** The number that tells the file from others; undefined if it was not looked at. */
+  /** The inode number; undefined until it is checked. */
   readonly number: number | undefined;
-  /** The SHA-256 of the dictionary that a `dcb` or `dcz` needs, in base64. */
+  /** The SHA-256 in base64 of the dictionary that a `dcb` or `dcz` requires. */
   readonly dictionary: string | undefined;
 }
 
-/** A file of the tree with all that can be sent for it. */
+/** A file of the tree with all its representations. */
 export interface TreeFile {
   /** The path below the folder, with `/` between its parts. */
   readonly path: string;
@@ -29,33 +29,35 @@ export interface TreeFile {
   readonly mtimeMs: number;
   /** The file itself. */
   readonly identity: Representation;
-  /** Its compressed forms: `br`, `zstd` and `gzip`, as far as there are such. */
+  /** The compressed forms that exist: `br`, `zstd` and `gzip`. */
   readonly variants: readonly Representation[];
-  /** Its deltas: `dcb` and `dcz`, as far as there are such. */
+  /** The deltas that exist: `dcb` and `dcz`. */
   readonly deltas: readonly Representation[];
 }
 
-/** The dictionary that the pages of a tree have deltas against. */
+/** The dictionary for deltas of the tree's pages. */
 export interface SiteDictionary {
   /** The path below the folder, with `/` between its parts. */
   readonly path: string;
-  /** The SHA-256 of its bytes, in base64. */
+  /** The SHA-256 of the bytes, in base64. */
   readonly sha256: string;
 }
 
-/** Called for a path that is left out or not as expected; it is below the folder, empty for the folder itself. */
+/**
+ * Called for a path that is not served, or not as expected; it is below the folder, and empty for the folder itself.
+ */
 export type Warn = (path: string, message: string) => void;
 
-/** A kind of file that stands beside others and holds a form of them. */
+/** A kind of file that stands beside an original and contains a form of it. */
 export interface VariantKind {
   readonly index: number;
   readonly coding: StoredCoding;
-  /** The manifest's name of it. */
+  /** The kind's name in the manifest. */
   readonly format: VariantFormat | DeltaFormat;
   readonly extension: string;
-  /** The dictionary that is needed to read it: the file's former version, or that of the site. */
+  /** The dictionary that is needed to decode it: the file's former version, or that of the site. */
   readonly dictionary: "former" | "site" | undefined;
-  /** The bytes that such a file begins with. */
+  /** The first bytes of such a file. */
   readonly magic: readonly number[];
 }
 

@@ -9,12 +9,12 @@ import { takeRecords } from "./manifest_records.ts";
 import type { Warn } from "./representation.ts";
 import { Tree } from "./tree.ts";
 
-/** Characters of a listing that are hashed at a time. */
+/** The number of characters of a listing that are hashed at a time. */
 const AT_ONCE = 16_384;
 
-/** The names and statuses of all files of a folder, which tell a change without reading any. */
+/** The names and statuses of all files of a folder, which show a change without reading a file. */
 export class TreeState {
-  /** A hash of all of it. */
+  /** A hash of all names and statuses. */
   readonly digest: string;
   /** The time of the last change in the folder, in ms since 1970, by the file system's clock. */
   readonly changedMs: number;
@@ -36,7 +36,7 @@ export class TreeState {
   }
 }
 
-/** Looks at all files of a folder; undefined if it is gone, or files go meanwhile. */
+/** Reads the state of a folder; undefined if it is missing, or files disappear meanwhile. */
 export async function treeState(directory: string, dotfiles: boolean): Promise<TreeState | undefined> {
   const turns = new TurnSlicer();
   try {
@@ -44,7 +44,7 @@ export async function treeState(directory: string, dotfiles: boolean): Promise<T
     const found = await listTree(root, dotfiles, () => {}, turns);
     return await stateOf(root, found, turns);
   } catch {
-    return undefined; // a scan would report a failure that lasts
+    return undefined; // a scan would report a lasting failure
   }
 }
 
@@ -69,20 +69,23 @@ async function stateOf(root: string, found: FileColumns, turns: TurnSlicer): Pro
 }
 
 export interface ScanOptions {
-  /** Whether names that begin with a dot are in; `.well-known` always is. */
+  /** Whether names that begin with a dot are included; `.well-known` always is. */
   readonly dotfiles: boolean;
-  /** Paths of files that are read even if the manifest vouches for them. Default: none. */
+  /** The paths of files that are read even if the manifest vouches for them. Default: none. */
   readonly doubted?: ReadonlySet<string>;
   /** Whether files that take long to read are left to `Tree.read()`. Default: false. */
   readonly isHasty?: boolean;
-  /** The bytes above which files are known by their status. Default: Infinity. */
+  /** The size in bytes above which files are identified by their status. Default: Infinity. */
   readonly hashLimit?: number;
 }
 
-/** The time in ms after which a hasty scan leaves all files. */
+/** The time in ms after which a hasty scan leaves all further files. */
 const HASTE = 1000;
 
-/** Finds the regular files below a folder, with variants. It follows links within it, and trusts precompress' manifest. */
+/**
+ * Finds the regular files below a folder, with variants. It follows links within the folder, and trusts precompress's
+ * manifest.
+ */
 export async function scanTree(directory: string, warn: Warn, options: ScanOptions): Promise<Tree> {
   const { dotfiles, doubted, isHasty = false, hashLimit = Infinity } = options;
   const begun = performance.now();

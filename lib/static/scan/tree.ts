@@ -1,10 +1,10 @@
 import type { FileColumns } from "./found_files.ts";
 import { type Representation, type SiteDictionary, type TreeFile, variantKinds } from "./representation.ts";
 
-/** The number of unread files that are read at once: each takes a descriptor, and time from the others. */
+/** The number of files that are read in parallel: each needs a descriptor, and slows the others down. */
 const LANES = 4;
 
-/** The files to serve. Objects are made of them at requests: most files of a large tree get none. */
+/** The files to serve. Objects are made at requests, since most files of a large tree get none. */
 export class Tree implements Iterable<TreeFile> {
   readonly #found: FileColumns;
   readonly #examine: (file: number) => Promise<void>;
@@ -16,7 +16,7 @@ export class Tree implements Iterable<TreeFile> {
     this.#examine = examine;
   }
 
-  /** The numbers of files that are still to be read. */
+  /** The numbers of files that are not read yet. */
   get unread(): ReadonlySet<number> {
     return this.#found.unread;
   }
@@ -31,11 +31,11 @@ export class Tree implements Iterable<TreeFile> {
       this.#reading.delete(file);
     });
     this.#reading.set(file, reading);
-    this.#lanes[lane] = reading.catch(() => {}); // a callback for warnings threw
+    this.#lanes[lane] = reading.catch(() => {}); // a user's callback for warnings threw
     return reading;
   }
 
-  /** The number of files; some may have been left out. */
+  /** The number of files; some may have been dropped. */
   get length(): number {
     return this.#found.length;
   }
@@ -54,7 +54,9 @@ export class Tree implements Iterable<TreeFile> {
     for (let i = 0; i < this.length; i++) if (this.#has(i)) yield this.#found.paths.at(i);
   }
 
-  /** The path of a file that `former` has with other bytes; undefined if it has the same or none, or one was not read. */
+  /**
+   * Returns the path of a file whose bytes differ in `former`; undefined if they are the same, missing or unread there.
+   */
   changedPath(file: number, former: Tree): string | undefined {
     if (!this.#isKnown(file)) return undefined;
     const path = this.#found.paths.at(file);
@@ -66,19 +68,19 @@ export class Tree implements Iterable<TreeFile> {
     return now.contents.isSame(index, then.contents, earlier) ? undefined : path;
   }
 
-  /** The number of the file at a path below the folder, or undefined. */
+  /** Returns the number of the file at a path below the folder, or undefined. */
   find(path: string): number | undefined {
     const file = this.#found.paths.find(path);
     return file !== undefined && this.#has(file) ? file : undefined;
   }
 
-  /** Whether all its files are in another state of the folder. */
+  /** Whether another state of the folder contains all its files. */
   isWithin(state: { has(path: string): boolean }): boolean {
     for (let i = 0; i < this.length; i++) if (this.#has(i) && !state.has(this.#found.paths.at(i))) return false;
     return true;
   }
 
-  /** The file with a number; undefined if it was left out, or is unread. */
+  /** Returns the file with a number; undefined if it was dropped, or is not read yet. */
   at(file: number): TreeFile | undefined {
     if (!this.#isKnown(file)) return undefined;
     const [identity, ...others] = this.representationsOf(file);
@@ -87,7 +89,7 @@ export class Tree implements Iterable<TreeFile> {
     return { path: this.#found.paths.at(file), mtimeMs: identity.mtimeMs!, identity, variants, deltas };
   }
 
-  /** The variant at a path below the folder as a file of its own, as who links to it means it; deltas are none. */
+  /** Returns the variant at a path below the folder as an ordinary file, for links to it; undefined for deltas. */
   variantAt(path: string): TreeFile | undefined {
     const kind = variantKinds.find(({ extension, dictionary }) => !dictionary && path.endsWith(extension));
     const original = kind && this.find(path.slice(0, -kind.extension.length));
@@ -98,18 +100,18 @@ export class Tree implements Iterable<TreeFile> {
     return { path, mtimeMs, identity: { ...variant, coding: "identity" }, variants: [], deltas: [] };
   }
 
-  /** Returns the representations of a file, itself first, that `isWanted` picks by number; none if it was left out. */
+  /** Returns the representations of a file that `isWanted` selects by number, its own first; none if it was dropped. */
   representationsOf(file: number, isWanted: (representation: number) => boolean = () => true): Representation[] {
     return this.#all(file, (each) => !this.#found.unfit.has(each) && isWanted(each));
   }
 
-  /** In bytes; undefined if the representation was left out. */
+  /** Returns the size in bytes; undefined if the representation was dropped. */
   sizeOf(representation: number): number | undefined {
     const { contents, unfit } = this.#found;
     return contents.has(representation) && !unfit.has(representation) ? contents.sizeOf(representation) : undefined;
   }
 
-  /** A file with that SHA-256 in base64, if there is one. */
+  /** Returns a file with a SHA-256 in base64, if there is one. */
   originalOf(sha256: string): Representation | undefined {
     for (let i = 0; i < this.length; i++) {
       const first = this.#found.firstOf(i);
@@ -118,30 +120,30 @@ export class Tree implements Iterable<TreeFile> {
     return undefined;
   }
 
-  /** The real paths of the folders that files were found in, each with a separator at its end. */
+  /** The real paths of the folders with files, each with a separator at its end. */
   get folders(): readonly string[] {
     return this.#found.folders;
   }
 
-  /** The dictionary of the site, if there is one and it is what the manifest says. */
+  /** The dictionary of the site, if it exists and is as the manifest records it. */
   get siteDictionary(): SiteDictionary | undefined {
     const { siteDictionary, paths, contents } = this.#found;
     if (siteDictionary === undefined || !this.#isKnown(siteDictionary)) return undefined;
     return { path: paths.at(siteDictionary), sha256: contents.sha256Of(this.#found.firstOf(siteDictionary)) };
   }
 
-  /** Returns whether a path's content never changes, by the manifest; undefined if that records no file. */
+  /** Returns whether a path is immutable, by the manifest; undefined if that records no file. */
   get recordedImmutable(): ((path: string) => boolean) | undefined {
     const { immutable, paths } = this.#found;
     return immutable && ((path) => immutable.has(paths.find(path) ?? -1));
   }
 
-  /** The number of variants that are still to be decoded and compared. */
+  /** The number of variants that are not verified yet. */
   get unproven(): number {
     return this.#found.unproven.size;
   }
 
-  /** Whether a representation is still to be decoded and compared. */
+  /** Whether a representation is not verified yet. */
   isOpen(representation: number): boolean {
     return this.#found.unproven.has(representation);
   }
@@ -176,7 +178,7 @@ export class Tree implements Iterable<TreeFile> {
     return representations;
   }
 
-  /** A file that cannot be read was left out, with all that was made of it. */
+  /** Whether a file was not dropped: one that cannot be read was, with all its variants. */
   #has(file: number): boolean {
     return this.#found.unread.has(file) || this.#isKnown(file);
   }
