@@ -233,9 +233,9 @@ for (const [format, coding] of [["gzip", "gzip"], ["brotli", "br"], ["zstd", "zs
 }
 
 test("a body that is large only between two codings stops at the limit too", async () => {
-  // A gzip header whose file name has 64 MiB decodes to nothing.
+  // A gzip header whose file name has 8 MiB decodes to nothing.
   const header = new Uint8Array([0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 3]);
-  const name = new Uint8Array(64 * 2 ** 20).fill(97);
+  const name = new Uint8Array(8 * 2 ** 20).fill(97);
   const inner = concatenated([header, name, new Uint8Array(1), gzip(new Uint8Array(5)).subarray(10)]);
   assert.deepEqual(await decoded([inner], "gzip"), new Uint8Array(5));
   const outer = zstd(inner, 1);
