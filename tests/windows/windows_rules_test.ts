@@ -4,6 +4,7 @@ import { join } from "node:path";
 import process from "node:process";
 import test, { describe } from "node:test";
 import { fileURLToPath } from "node:url";
+import { faceOf } from "../support/built_faces.ts";
 import { inFolder, listed, writeTree } from "../support/folders.ts";
 import { output } from "../support/processes.ts";
 import { root, runtime } from "../support/runtime.ts";
@@ -15,7 +16,7 @@ const parts = { Files: "files", Site: "precompress", Static: "static", Uploads: 
 /** Runs a module, whose `folder` is given, on Node where files behave as on Windows; it has the parts that it names. */
 function run(code: string, folder: string, env: Record<string, string> = {}): Promise<string> {
   const imports = Object.entries(parts).filter(([name]) => code.includes(`${name}.`))
-    .map(([name, part]) => `import * as ${name} from "./lib/${part}/mod.ts";`);
+    .map(([name, part]) => `import * as ${name} from ${JSON.stringify(faceOf(part))};`);
   const source = `${imports.join("")}const folder = ${JSON.stringify(folder)};${code}`;
   return output(process.execPath, ["--input-type=module", "--eval", source], root, {
     NODE_OPTIONS: `--require=${rules}`,
