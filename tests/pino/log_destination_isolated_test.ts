@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import pino from "pino";
 import { type LogDestination, type LogDestinationOptions, openLogDestination } from "../../lib/pino/mod.ts";
+import { faceOf } from "../support/built_faces.ts";
 import { inFolder } from "../support/folders.ts";
 import { tries } from "../support/long_run.ts";
 import { run } from "../support/processes.ts";
@@ -19,7 +20,7 @@ import { root, runtime } from "../support/runtime.ts";
 import { within } from "../support/waits.ts";
 import { cannotMount, onSmallDisk, openFilesIn } from "../files/written.ts";
 
-const target = fileURLToPath(new URL("../../lib/pino/mod.ts", import.meta.url));
+const target = faceOf("pino");
 const name = "app.log";
 
 /** Returns the texts of the files of the series, in order. */

@@ -5,12 +5,13 @@
 import { rmSync, writeFileSync } from "node:fs";
 import pino from "pino";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
-import { openLogDestination } from "../../lib/pino/mod.ts";
+import type * as Pino from "../../lib/pino/mod.ts";
+import { faceOf } from "../support/built_faces.ts";
 
 const [way, directory, count, end] = process.argv.slice(2);
 const options = { directory, name: "app.log", maxFileSize: 50_000 };
-const target = fileURLToPath(new URL("../../lib/pino/mod.ts", import.meta.url));
+const target = faceOf("pino");
+const { openLogDestination }: typeof Pino = await import(target);
 
 const logger = way === "transport"
   ? pino(pino.transport({ target, options }))
