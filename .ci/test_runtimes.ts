@@ -18,6 +18,11 @@ export const rows: readonly (readonly [prefix: string, runtimes: readonly string
   ["ci/", node, "scripts that Node runs"],
   ["cli/", node, "e2e/npm_package_isolated_test.ts starts the command on each runtime"],
   ["codecs/", engines, "WebAssembly, without builtins of a runtime"],
+  [
+    "codecs/golden_test.ts",
+    node,
+    "precompress/same_bytes_test.ts compares what the three runtimes write, byte for byte",
+  ],
   ["codecs/native_test.ts", all, "compares with the runtime's own codecs"],
   ["docs/", node, "reads pages"],
   ["docs/examples_isolated_test.ts", all, "examples name the runtimes they are for"],
@@ -72,6 +77,8 @@ export const rows: readonly (readonly [prefix: string, runtimes: readonly string
   ["streams/two_copies_isolated_test.ts", node, "symbols that copies share"],
   ["text/line_memory_isolated_test.ts", node, "it takes seconds of memory; limits of lines are in line_stream_test.ts"],
   ["text/", engines, "strings and bytes"],
+  ["upload/decoded_body_test.ts", engines, "WebAssembly and bytes"],
+  ["upload/digest_fields_test.ts", engines, "strings"],
   ["upload/bucket/", node, "requests of the HTTP client, which has tests on each runtime"],
   ["upload/bucket/resumable_test.ts", all, "bodies both ways"],
   [
