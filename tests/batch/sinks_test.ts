@@ -20,7 +20,14 @@ test("rows that are written one by one are in Postgres, by COPY", { skip: cannot
   try {
     const [recipe] = readBlocks(["lib/batch/sinks.md"], root).filter(needsDatabase);
     const env = { DATABASE_URL: server.url };
-    const options = { runtime, executable: process.execPath, project: project.folder, origin: "", env };
+    const options = {
+      runtime,
+      executable: process.execPath,
+      project: project.folder,
+      pages: project.pages,
+      origin: "",
+      env,
+    };
     assert.equal((await runBlock(recipe, options)).join("\n"), "");
     await copyByPg(server.url);
   } finally {

@@ -1,4 +1,5 @@
 import { type RuntimeName, runtimeNames } from "./runtime_name.ts";
+import type { Setup } from "./setup.ts";
 
 /** A block of code in a page, or in an `@example` of a source, that is to be checked and run. */
 export interface Block {
@@ -9,6 +10,8 @@ export interface Block {
   readonly language: "ts" | "js";
   /** The runtimes that run it: those named after the language, or all. */
   readonly runtimes: readonly RuntimeName[];
+  /** The setup of its page; undefined for blocks of sources, which find the fixture and all packages. */
+  readonly setup?: Setup | undefined;
   /** The code without the indentation of its fence. */
   readonly code: string;
 }

@@ -14,7 +14,8 @@ import {
   startPeerServer,
 } from "./blocks.ts";
 import { differences, expectedOutput, matches } from "./expected_output.ts";
-import { blocksOf } from "./read_blocks.ts";
+import { blocksOf, fencesOfFile } from "./read_blocks.ts";
+import { installLinesOf, setupOf } from "./setup.ts";
 import { withStandIns } from "./stand_ins.ts";
 
 const markdown = (...lines: string[]): Block[] => blocksOf("page.md", lines.join("\n"));
@@ -183,7 +184,11 @@ test("objects that runtimes show in their own ways are the same", () => {
 });
 
 test("hosts and ports for examples are replaced, in comments too, other numbers and hosts are not", () => {
-  const standIns = { origin: "http://127.0.0.1:1", ports: { "8000": 2, "8080": 3, "3000": 4 } };
+  const standIns = {
+    origin: "http://127.0.0.1:1",
+    isOfPage: false,
+    ports: { "8000": 2, "8080": 3, "3000": 4, "7070": 5 },
+  };
   const replaced = (code: string): string => withStandIns(code, standIns);
   assert.equal(
     replaced('fetch("https://api.example.com/users") // https://db.example'),
@@ -199,6 +204,11 @@ test("hosts and ports for examples are replaced, in comments too, other numbers 
     'listen(2); "http://127.0.0.1:2/a"; { port: 4 }',
   );
   assert.equal(replaced("const port = 8080; { maxBytes: 8000 }"), "const port = 3; { maxBytes: 8000 }");
+  const ofPage =
+    'fetch("https://example.com/") "https://example.com/?a" "https://example.com/a" "https://a.example.com/"';
+  const [one, two, ...same] = withStandIns(ofPage, { ...standIns, isOfPage: true }).split(" ");
+  assert.deepEqual([one, two], ['fetch("http://127.0.0.1:1/")', '"http://127.0.0.1:1/?a"']);
+  assert.deepEqual(same, ofPage.split(" ").slice(2));
 });
 
 test("a block that prints what it says passes", async () => {
@@ -228,6 +238,64 @@ test("a block has a copy of the fixture of its own, whatever others did to their
   ].join("\n");
   assert.deepEqual(await runCode(code, "js"), []);
   assert.deepEqual(await runCode(code, "js"), []);
+});
+
+test("a page's setup is what it installs by npm and what it makes, wherever that stands", () => {
+  const page = [
+    "```sh",
+    "npm i -D @millrace/streams express@5   # Node",
+    "deno add jsr:@millrace/streams npm:express",
+    "```",
+    "```sh",
+    "npm i @tus/server && mkdir -p a",
+    "mkdir b && echo c > b/c   # or yours",
+    "ls b",
+    "```",
+  ];
+  const fences = fencesOfFile("page.md", page.join("\n"));
+  assert.deepEqual(setupOf(fences), {
+    packages: ["@millrace/streams", "express", "@tus/server"],
+    commands: ["mkdir -p a", "mkdir b && echo c > b/c"],
+  });
+  const lines = installLinesOf(fences).map(({ line, by, packages }) => [line, by, ...packages]);
+  assert.deepEqual(lines, [
+    [2, "npm i", "@millrace/streams", "express"],
+    [3, "deno add", "@millrace/streams", "express"],
+    [6, "npm i", "@tus/server"],
+  ]);
+});
+
+test("a page's block runs where nothing is but its setup, with the page of example.com, and has to end", async () => {
+  const { folder, pages } = project;
+  const options = { runtime, executable: process.execPath, project: folder, pages, origin: peer.origin };
+  const page = [
+    "```sh",
+    "mkdir made",
+    "npm i express",
+    "```",
+    "```ts",
+    'import "express";',
+    'import { compress } from "@millrace/streams/codecs";',
+    'import { readdir } from "node:fs/promises";',
+    "console.log((await readdir(\".\")).filter((name) => !/^example|^node_modules$/.test(name)), typeof compress); // [ 'made' ] function",
+    'console.log((await fetch("https://example.com/")).status); // 200',
+    "```",
+    "```ts",
+    'import "koa";',
+    "```",
+    "```ts",
+    'await fetch("https://api.example.com/");',
+    "```",
+    "```ts",
+    "setInterval(() => {}, 1000);",
+    "```",
+  ];
+  const [whole, ...others] = blocksOf("page.md", page.join("\n"));
+  assert.deepEqual(await runBlock(whole, options), []);
+  const said = [/koa/, /exit code 1/, /did not end within 3 s/];
+  for (const [i, block] of others.entries()) {
+    assert.match((await runBlock(block, i === 2 ? { ...options, limit: 3000 } : options)).join("\n"), said[i]);
+  }
 });
 
 test("a wrong output is told with its line and what was printed", async () => {

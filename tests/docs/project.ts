@@ -10,14 +10,17 @@ interface Manifest {
   readonly imports: Readonly<Record<string, string>>;
 }
 
-/** A project of a user, in a folder of its own. */
+/** Two projects of users, in folders of their own. */
 export interface Project {
+  /** The project with all packages of the repository. */
   readonly folder: string;
+  /** The project with `@millrace/streams` and its dependencies. */
+  readonly pages: string;
   remove(): void;
 }
 
 /**
- * Makes a project that has `@millrace/streams`, made of a repository as it stands, and the packages installed there.
+ * Makes projects that have `@millrace/streams`, made of a repository as it stands.
  *
  * On Node and Bun the package is what is published to npm, its modules bundled, which start in half of the time that
  * the sources take; on Deno it is the same modules, as on JSR, or the sources, five times as many.
@@ -26,10 +29,19 @@ export interface Project {
  * @param hasTypes Whether Deno is to check the types of the package, which it reads in the sources.
  */
 export async function makeProject(root: string, hasTypes: boolean = isLong): Promise<Project> {
-  const folder = mkdtempSync(join(tmpdir(), "millrace-docs-"));
+  const both = mkdtempSync(join(tmpdir(), "millrace-docs-"));
+  const [folder, pages] = [join(both, "all"), join(both, "pages")];
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  await fillProject(root, folder, { ...dependencies, ...devDependencies }, hasTypes);
+  await fillProject(root, pages, dependencies, hasTypes);
+  return { folder, pages, remove: () => rmSync(both, { recursive: true, force: true, maxRetries: 3 }) };
+}
+
+async function fillProject(root: string, folder: string, packages: object, hasTypes: boolean): Promise<void> {
+  mkdirSync(folder);
   const manifest: Manifest = JSON.parse(readFileSync(join(root, "deno.json"), "utf8"));
   writeJson(join(folder, "package.json"), { name: "docs", private: true, type: "module" });
-  linkPackages(root, folder);
+  linkPackages(root, folder, Object.keys(packages));
   await writePackage(root, join(folder, "node_modules/@millrace/streams"));
   const built = join(folder, "built");
   if (!hasTypes) cpSync(await builtPackage(), built, { recursive: true });
@@ -39,12 +51,10 @@ export async function makeProject(root: string, hasTypes: boolean = isLong): Pro
   });
   const imports = { ...manifest.imports, ...Object.fromEntries(ours) };
   writeJson(join(folder, "deno.json"), { nodeModulesDir: "manual", lock: false, imports });
-  return { folder, remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }) };
 }
 
-function linkPackages(root: string, folder: string): void {
-  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  for (const name of Object.keys({ ...dependencies, ...devDependencies })) {
+function linkPackages(root: string, folder: string, names: readonly string[]): void {
+  for (const name of names) {
     const link = join(folder, "node_modules", name);
     mkdirSync(dirname(link), { recursive: true });
     symlinkSync(join(root, "node_modules", name), link);

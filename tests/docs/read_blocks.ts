@@ -1,6 +1,7 @@
 import { globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Block, blockOf, type Fence, fencesOf, type Line } from "./block.ts";
+import { setupOf } from "./setup.ts";
 
 /**
  * The pages and sources of the repository that hold blocks for users: README.md, what is Markdown below lib/, and the
@@ -35,7 +36,9 @@ function filesOf(path: string, root: string): string[] {
 
 /** Returns the blocks of one page or source, by the ending of its name. */
 export function blocksOf(path: string, text: string): Block[] {
-  return fencesOfFile(path, text).flatMap((fence) => blockOf(path, fence) ?? []);
+  const fences = fencesOfFile(path, text);
+  const setup = path.endsWith(".md") ? setupOf(fences) : undefined;
+  return fences.flatMap((fence) => blockOf(path, fence) ?? []).map((block) => ({ ...block, setup }));
 }
 
 /** Returns the fenced blocks of one page or source, of whichever language. */

@@ -51,6 +51,7 @@ function typeComplaints(blocks: readonly Block[]): string[] {
 
 const project = await makeProject(root);
 const peer = await startPeerServer();
+const options = { project: project.folder, pages: project.pages, origin: peer.origin };
 let failed = 0;
 let passed = 0;
 try {
@@ -62,7 +63,7 @@ try {
   for (const runtime of runtimeNames.filter((name) => values.only?.includes(name) ?? true)) {
     const chosen = blocks.filter(({ runtimes }) => runtimes.includes(runtime));
     const executable = join(root, "node_modules/.bin", runtime);
-    for (const outcome of runBlocks(chosen, { runtime, executable, project: project.folder, origin: peer.origin })) {
+    for (const outcome of runBlocks(chosen, { ...options, runtime, executable })) {
       const problems = await outcome;
       for (const problem of problems) console.error(problem);
       if (problems.length > 0) failed++;

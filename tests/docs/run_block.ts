@@ -15,7 +15,7 @@ import {
 } from "./work_folder.ts";
 
 const startCode = readFileSync(join(dirname(fileURLToPath(import.meta.url)), "start.ts"), "utf8");
-const LIMIT = 60_000; // ms that a block may take
+const LIMIT = 60_000; // ms that blocks of a process may take
 
 interface Ended {
   readonly how: string | undefined;
@@ -23,7 +23,7 @@ interface Ended {
 }
 
 /**
- * Runs a block in a process of its own and in a fresh copy of the fixture.
+ * Runs a block in a process and in a folder of its own.
  *
  * @returns What failed, each beginning with `path:line`; nothing if the block ended without an error and printed what
  * its comments say.
@@ -33,15 +33,15 @@ export async function runBlock(block: Block, options: RunOptions): Promise<strin
 }
 
 /**
- * Runs blocks one after the other in one process, each in a fresh copy of the fixture.
+ * Runs blocks one after the other in one process, each in a folder of its own.
  *
  * @returns For each what {@linkcode runBlock} says; what one leaves behind may fail another.
  */
 export async function runTogether(blocks: readonly Block[], options: RunOptions): Promise<string[][]> {
   const folders: WorkFolder[] = [];
   try {
-    for (const { path, line } of blocks) {
-      folders.push(await makeWorkFolder(`${basename(path)}-${line}`, options, path.endsWith(".md")));
+    for (const { path, line, setup } of blocks) {
+      folders.push(await makeWorkFolder(`${basename(path)}-${line}`, options, setup));
     }
     return await runIn(folders, blocks, options);
   } finally {
@@ -63,12 +63,26 @@ async function runIn(
     writeFileSync(reports[i], "");
     return [writeModule(join(folders[i].path, "example"), language, codes[i], runtime), reports[i]];
   });
-  const args = [...leadingArguments[runtime], start, ...words];
-  const ended = await runProcess(executable, args, first.path, environment(options, first));
+  const args = [...leadingArguments[runtime], start, blocks.every(endsItself) ? "end" : "stay", ...words];
+  const ended = await runProcess(executable, args, first.path, environment(options, first), options.limit ?? LIMIT);
   return blocks.map(({ path, line }, i) =>
     problems(codes[i], ended, readFileSync(reports[i], "utf8"))
       .map((print) => `${path}:${line + print.line - 1} (${runtime}): ${print.text}`)
   );
+}
+
+/** Blocks that listen stay, unless they close their server. */
+const listening = /\b(?:listen|serve|createServer)\b/;
+const closing = /^server\.close\(\);$/m;
+
+/** Whether a block keeps running, as a server does. */
+export function stays({ code }: Block): boolean {
+  return listening.test(code) && !closing.test(code);
+}
+
+/** Whether the process of a block has to end without being ended: those of pages are whole programs. */
+function endsItself(block: Block): boolean {
+  return block.setup !== undefined && !stays(block);
 }
 
 function problems(code: string, { how, output }: Ended, report: string): Print[] {
@@ -84,16 +98,22 @@ function failingLine(output: string): number {
   return Number(/[/\\]example\.[jt]s:(\d+)/.exec(output)?.[1] ?? 1);
 }
 
-function runProcess(executable: string, args: string[], cwd: string, env: NodeJS.ProcessEnv): Promise<Ended> {
+function runProcess(
+  executable: string,
+  args: string[],
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+  most: number,
+): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const child = spawn(executable, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
-    const limit = setTimeout(() => child.kill("SIGKILL"), LIMIT);
+    const limit = setTimeout(() => child.kill("SIGKILL"), most);
     let output = "";
     child.stdout!.setEncoding("utf8").on("data", (text: string) => output += text);
     child.stderr!.setEncoding("utf8").on("data", (text: string) => output += text);
     child.on("error", reject).on("close", (code, signal) => {
       clearTimeout(limit);
-      const late = signal === "SIGKILL" ? `it did not end within ${LIMIT / 1000} s` : undefined;
+      const late = signal === "SIGKILL" ? `it did not end within ${most / 1000} s` : undefined;
       resolve({ how: code === 0 ? undefined : late ?? `it ended with ${signal ?? `exit code ${code}`}`, output });
     });
   });

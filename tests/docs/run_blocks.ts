@@ -1,5 +1,5 @@
 import type { Block } from "./block.ts";
-import { runBlock, runTogether } from "./run_block.ts";
+import { runBlock, runTogether, stays } from "./run_block.ts";
 import type { RunOptions } from "./work_folder.ts";
 
 /** The number of processes that run at a time. */
@@ -10,19 +10,16 @@ const TOGETHER = 36;
 
 /** The blocks that run alone: those that keep running, or change the state of the process. */
 const alone = /\b(?:process|Deno|Bun|(?:un)?install|globalThis|addEventListener|setInterval|onmessage)\b/;
-/** Blocks that listen stay, too, unless they close their server. */
-const listening = /\b(?:listen|serve|createServer)\b/;
-const closing = /^server\.close\(\);$/m;
 
 /**
- * Runs blocks but those of {@linkcode isRunElsewhere}, most of them some in a process and a few processes at a time, in their
- * order. One that fails beside others is run again alone: that decides.
+ * Runs blocks but those of {@linkcode needsDatabase}, most of them some in a process and a few processes at a time, in
+ * their order. One that fails beside others is run again alone: that decides.
  *
  * @returns For each block what {@linkcode runBlock} says, when it has ended.
  */
 export function runBlocks(blocks: readonly Block[], options: RunOptions): Promise<string[]>[] {
   const outcomes = blocks.map(() => Promise.withResolvers<string[]>());
-  for (const [i, block] of blocks.entries()) if (isRunElsewhere(block)) outcomes[i].resolve([]);
+  for (const [i, block] of blocks.entries()) if (needsDatabase(block)) outcomes[i].resolve([]);
   const groups = grouped(blocks);
   const runGroup = async (group: readonly number[]): Promise<void> => {
     const problems = group.length === 1 ? [] : await runTogether(group.map((i) => blocks[i]), options);
@@ -39,32 +36,22 @@ export function runBlocks(blocks: readonly Block[], options: RunOptions): Promis
   return outcomes.map(({ promise }) => promise);
 }
 
-/** Whether another test runs a block: one with a database, or `{migrating,running}_isolated_test.ts`. */
-function isRunElsewhere(block: Block): boolean {
-  return needsDatabase(block) || isOfPair(block) || block.path === "lib/running.md";
-}
-
 /** Whether a block is for a server that is not here: `tests/batch/sinks_test.ts` runs it with one. */
 export function needsDatabase({ code }: Block): boolean {
   return code.includes("process.env.DATABASE_URL");
 }
 
-/** Whether a block is one of a pair, the same by another package and by this one. */
-export function isOfPair({ code }: Block): boolean {
-  return /^\/\/ (?:before|after)\b/.test(code);
-}
-
-/** Returns the places of the blocks that share a process. */
+/** Returns the places of the blocks that share a process: of pages or of sources. */
 function grouped(blocks: readonly Block[]): number[][] {
   const groups: number[][] = [];
-  let open: number[] = [];
+  const open = { pages: [] as number[], sources: [] as number[] };
   for (const [i, block] of blocks.entries()) {
-    const { code } = block;
-    if (isRunElsewhere(block)) continue;
-    if (alone.test(code) || (listening.test(code) && !closing.test(code))) groups.push([i]);
+    if (needsDatabase(block)) continue;
+    const kind = block.setup === undefined ? "sources" : "pages";
+    if (alone.test(block.code) || stays(block)) groups.push([i]);
     else {
-      if (open.length % TOGETHER === 0) groups.push(open = []);
-      open.push(i);
+      if (open[kind].length % TOGETHER === 0) groups.push(open[kind] = []);
+      open[kind].push(i);
     }
   }
   return groups;

@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { basename, delimiter, join } from "node:path";
+import { basename, delimiter, dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { realStores } from "../s3/real_stores.ts";
 import { matches } from "./expected_output.ts";
 import type { Command, ShellBlock } from "./shell_block.ts";
+import { isSetup } from "./setup.ts";
 import { withStandIns } from "./stand_ins.ts";
 import {
   environment,
@@ -22,23 +24,24 @@ export interface ShellRunOptions extends RunOptions {
 
 const LIMIT = 60_000; // ms that a command may take, and a server until it listens
 
-/** The limit of attempts of a command whose output is not yet the expected one. */
-const MOST_REPEATED = 20;
+/** Commands whose comment is what they print. */
+const prints = /^(?:node|bun|deno run) .*\.js$/;
 
 /**
  * Runs the commands of a block, one after the other, in a fresh copy of the fixture, while its server runs. A command
  * fails by its exit code. Of `curl`, the response has to have the status and the body that the comment says
- * (`# 201, {"files":…}`), or else to be a success; of what is piped from `curl`, the comment is the output.
+ * (`# 201, {"files":…}`), or else to be a success; of what is piped from `curl`, and of a module that a
+ * runtime runs, the comment is the output.
  *
  * @returns What failed, each beginning with `path:line`.
  */
 export async function runShellBlock(block: ShellBlock, options: ShellRunOptions): Promise<string[]> {
-  const folder = await makeWorkFolder(`${basename(block.path)}-${block.line}`, options);
+  const folder = await makeWorkFolder(`${basename(block.path)}-${block.line}`, options, block.setup);
   const servers: ChildProcess[] = [];
   try {
     const env = commandEnvironment(options, folder);
     if (block.server !== undefined) servers.push(await startServer(block, options, folder));
-    for (const command of block.commands) {
+    for (const command of block.commands.filter(({ words }) => block.setup === undefined || !isSetup(words))) {
       const problem = await runCommand(command, env, folder, servers);
       if (problem !== undefined) return [`${block.path}:${command.line} (${options.runtime}): ${problem}`];
     }
@@ -64,7 +67,7 @@ function commandEnvironment(options: ShellRunOptions, folder: WorkFolder): NodeJ
     `  set -- "$@" "$word"\ndone\nexec ${tools}/deno "$@"\n`;
   writeFileSync(join(bin, "deno"), deno, { mode: 0o755 });
   const env = environment(options, folder);
-  const path = [bin, tools, env.PATH].join(delimiter);
+  const path = [bin, tools, dirname(realStores.versitygw.path), env.PATH].join(delimiter);
   return { ...env, PATH: path, PORT: String(folder.standIns.ports["8080"]) };
 }
 
@@ -76,7 +79,8 @@ async function startServer(block: ShellBlock, options: ShellRunOptions, folder: 
   // It listens on the port that the commands name. For Deno the variable would be stronger, with node:http, too.
   const env = { ...environment(options, folder), DENO_SERVE_ADDRESS: undefined };
   const server = spawn(executable, args, { cwd: folder.path, env, stdio: "ignore" });
-  const port = /\/\/127\.0\.0\.1:(\d+)/.exec(withStandIns(block.commands[0].words, folder.standIns))![1];
+  const words = block.commands.map(({ words }) => words).join("\n");
+  const port = /\/\/127\.0\.0\.1:(\d+)/.exec(withStandIns(words, folder.standIns))![1];
   await answered(server, `http://127.0.0.1:${port}/`);
   return server;
 }
@@ -88,23 +92,25 @@ async function runCommand(
   servers: ChildProcess[],
 ): Promise<string | undefined> {
   const command = withStandIns(words, standIns);
-  if (/^npx @millrace\/streams serve\b/.test(command)) {
-    const server = spawn("sh", ["-c", `exec ${command}`], { cwd: path, env, stdio: "ignore" });
+  if (/^npx @millrace\/streams serve\b|\bversitygw --port\b/.test(command)) {
+    const server = spawn("sh", ["-c", command.replace(/^(?:[A-Z_]+=\S+ )*/, "$&exec ")], {
+      cwd: path,
+      env,
+      stdio: "ignore",
+    });
     servers.push(server);
-    await answered(server, `http://127.0.0.1:${env.PORT}/`);
+    const port = /--port 127\.0\.0\.1:(\d+)/.exec(command)?.[1] ?? env.PORT;
+    await answered(server, `http://127.0.0.1:${port}/`);
     return undefined;
   }
   const isCurl = command.startsWith("curl ");
   const isPiped = isCurl && command.includes(" | ");
   const whole = isCurl && !isPiped ? `${command} -sS -w '\\n%{http_code}'` : command;
-  let { code, output } = await ended(whole, path, env);
-  // The first responses of a server may come before what it compresses with has loaded.
-  for (let i = 0; isPiped && code === 0 && !matches(output.trim(), comment) && i < MOST_REPEATED; i++) {
-    await pause(200);
-    ({ code, output } = await ended(whole, path, env));
-  }
+  const { code, output } = await ended(whole, path, env);
   if (code !== 0) return `it ended with ${code}; it printed:\n${output}`;
-  if (isPiped) return matches(output.trim(), comment) ? undefined : `printed "${output.trim()}", expected "${comment}"`;
+  if (isPiped || prints.test(command)) {
+    return matches(output.trim(), comment) ? undefined : `printed "${output.trim()}", expected "${comment}"`;
+  }
   return isCurl ? wrongResponse(output, withStandIns(comment, standIns)) : undefined;
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Block, blockOf, type Fence } from "./block.ts";
 import { fencesOfFile } from "./read_blocks.ts";
+import { type Setup, setupOf } from "./setup.ts";
 
 /** A block of command lines in a page or comment. */
 export interface ShellBlock {
@@ -11,6 +12,8 @@ export interface ShellBlock {
   readonly commands: readonly Command[];
   /** The closest block before it that listens on the port that its commands ask, if there is one. */
   readonly server: Block | undefined;
+  /** The setup of its page; undefined for blocks of sources. */
+  readonly setup: Setup | undefined;
 }
 
 /** A command and its comment. */
@@ -35,7 +38,9 @@ export function readShellBlocks(paths: readonly string[], root: string): ShellBl
 /** Returns the blocks of sh of one page or source. */
 export function shellBlocksOf(path: string, text: string): ShellBlock[] {
   const before: Block[] = [];
-  return fencesOfFile(path, text).flatMap((fence) => {
+  const fences = fencesOfFile(path, text);
+  const setup = path.endsWith(".md") ? setupOf(fences) : undefined;
+  return fences.flatMap((fence) => {
     const block = blockOf(path, fence);
     if (block !== undefined) before.push(block);
     if (otherNames.has(fence.info.split(/\s/)[0].toLowerCase())) {
@@ -43,11 +48,12 @@ export function shellBlocksOf(path: string, text: string): ShellBlock[] {
     }
     if (!/^sh\b/.test(fence.info)) return [];
     if (fence.info !== "sh") throw new TypeError(`${path}:${fence.line}: ${fence.info}: use sh alone`);
-    return [{ path, line: fence.line + 1, commands: commandsOf(fence), server: serverOf(fence, before) }];
+    return [{ path, line: fence.line + 1, commands: commandsOf(fence), server: serverOf(fence, before), setup }];
   });
 }
 
-function commandsOf({ line, code }: Fence): Command[] {
+/** Returns the commands of a block of sh; one that goes on behind a backslash is one. */
+export function commandsOf({ line, code }: Pick<Fence, "line" | "code">): Command[] {
   const commands: Command[] = [];
   let begun = "";
   code.forEach((text, i) => {

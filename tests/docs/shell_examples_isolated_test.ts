@@ -6,6 +6,8 @@ import assert from "node:assert/strict";
 import process from "node:process";
 import { after, before, test } from "node:test";
 import { noCurl } from "../e2e/same_tree/curl.ts";
+import { realStores } from "../s3/real_stores.ts";
+import { freePort } from "../support/ports.ts";
 import { root, runtime } from "../support/runtime.ts";
 import {
   documentationFiles,
@@ -21,7 +23,6 @@ import {
 const notRun: Readonly<Record<string, string>> = {
   "npm ci && npm run precompress": "it installs the packages of the repository anew",
   "npm ci && npm test": "it runs these tests",
-  "npm i @millrace/streams": "the tests of the packages install it so, from registries of their own",
   "node list_deltas.ts /srv/dist": "it is for the folders of a server",
   'curl "https://api.cloudflare.com/': "it needs an account of Cloudflare",
 };
@@ -56,10 +57,12 @@ test("the upload page's first block of sh runs against the server before it", ()
 });
 
 for (const block of blocks) {
-  const skip = block.commands.some(({ words }) => words.startsWith("curl ")) && noCurl;
+  const needs = (program: RegExp): boolean => block.commands.some(({ words }) => program.test(words));
+  const skip = needs(/^curl /) && noCurl || needs(/\bversitygw\b/) && realStores.versitygw.skip;
   test(`${block.path}:${block.line} runs, and gets what it says`, { skip }, async () => {
-    const { executable, folder } = { executable: process.execPath, folder: project.folder };
-    const options = { runtime, executable, project: folder, origin: peer.origin, root };
+    const { folder, pages } = project;
+    const store = `http://127.0.0.1:${await freePort()}`;
+    const options = { runtime, executable: process.execPath, project: folder, pages, origin: peer.origin, store, root };
     assert.equal((await runShellBlock(block, options)).join("\n"), "");
   });
 }

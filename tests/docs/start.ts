@@ -1,6 +1,7 @@
 /**
- * Runs blocks one after the other, each in its folder: `start.ts BLOCK REPORT [BLOCK REPORT ...]`. Copied beside a block,
- * as everything it imports is the runtime's. What a block prints is noted in its report with its line, and its end.
+ * Runs blocks one after the other, each in its folder: `start.ts end|stay BLOCK REPORT [BLOCK REPORT ...]`. Copied beside
+ * a block, as everything it imports is the runtime's. What a block prints is noted in its report with its line, and its
+ * end. After `stay` the process is ended, after `end` nothing of the blocks may keep it.
  */
 import { appendFileSync } from "node:fs";
 import process from "node:process";
@@ -9,7 +10,7 @@ import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { format } from "node:util";
 
-const words = process.argv.splice(2);
+const [ending, ...words] = process.argv.splice(2);
 let report = "";
 const MOMENT = 150; // ms for errors to come after the end, if something, as a server, keeps the process
 
@@ -41,4 +42,4 @@ for (let i = 0; i < words.length; i += 2) {
 }
 // A turn later: on a busy machine this timer and one of the block fall due together, and Bun reports a rejection after
 // both.
-setTimeout(() => setImmediate(() => process.exit()), MOMENT).unref();
+if (ending === "stay") setTimeout(() => setImmediate(() => process.exit()), MOMENT).unref();

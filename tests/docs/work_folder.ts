@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import type { RuntimeName } from "./runtime_name.ts";
+import { type Setup, setUp } from "./setup.ts";
 import { standInPorts, type StandIns } from "./stand_ins.ts";
 
 /** The runtime of a block, and the folder in which it runs. */
@@ -10,19 +11,25 @@ export interface RunOptions {
   readonly runtime: RuntimeName;
   /** The program of the runtime, as {@linkcode process.execPath}. */
   readonly executable: string;
-  /** A folder with `@millrace/streams` and the block's other imports installed; the block runs in a folder below. */
+  /** A folder with `@millrace/streams` and all packages of its blocks installed; they run in folders below. */
   readonly project: string;
+  /** A folder with `@millrace/streams` alone; pages' blocks run below, with the packages of their setup. */
+  readonly pages?: string;
+  /** Origin of the store that pages name as `http://127.0.0.1:7070`; by default `origin`. */
+  readonly store?: string;
   /** Origin of the server that replaces public hosts. */
   readonly origin: string;
+  /** The most ms that blocks of a process take. */
+  readonly limit?: number;
   /** Variables of the environment beside, or in the place of, those that are inherited. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A fresh copy of the fixture to run a block in. */
+/** A folder to run a block in. */
 export interface WorkFolder {
-  /** The folder around the copy, for files hidden from the block. */
+  /** The folder around it, for files hidden from the block. */
   readonly outer: string;
-  /** The copy itself. */
+  /** The folder itself. */
   readonly path: string;
   readonly standIns: StandIns;
   remove(): void;
@@ -37,31 +44,30 @@ export const leadingArguments: Readonly<Record<RuntimeName, readonly string[]>> 
   deno: ["run", "-A", "--no-check", "--quiet"],
 };
 
-/** Builds of a site, which are there for a page's blocks beside an empty `uploads`; all other files they make themselves. */
-const FOR_PAGES = ["dist", "dist-deployed"];
-
 /**
- * Makes a copy of the fixture below the project's folder.
- *
- * @param isForPage Whether it is as the folder of a user who reads a page.
+ * Makes a folder to run a block in: for a page's one that was empty before the page's setup, for others a copy of the
+ * fixture.
  */
 export async function makeWorkFolder(
   name: string,
-  { project, origin }: RunOptions,
-  isForPage = false,
+  { project, pages = project, origin, store = origin }: RunOptions,
+  setup?: Setup,
 ): Promise<WorkFolder> {
-  const blocks = join(project, "blocks");
+  const blocks = join(setup === undefined ? project : pages, "blocks");
   mkdirSync(blocks, { recursive: true });
   const outer = mkdtempSync(join(blocks, `${name}-`));
   const path = join(outer, "work");
-  for (const name of isForPage ? FOR_PAGES : ["."]) {
-    cpSync(join(here, "fixture", name), join(path, name), { recursive: true });
+  if (setup === undefined) {
+    cpSync(join(here, "fixture"), path, { recursive: true });
+    mkdirSync(join(path, "uploads"));
+  } else {
+    mkdirSync(path);
+    await setUp(path, setup);
   }
-  mkdirSync(join(path, "uploads"));
   return {
     outer,
     path,
-    standIns: { origin, ports: await standInPorts() },
+    standIns: { origin, isOfPage: setup !== undefined, ports: await standInPorts(store) },
     remove: () => rmSync(outer, { recursive: true, force: true, maxRetries: 3 }),
   };
 }

@@ -55,14 +55,14 @@ export async function startStore(kind: keyof typeof realStores, nodes = 1): Prom
 
 async function versitygw(folder: string, started: ChildProcess[]): Promise<Omit<RealStore, "stop" | "nodes">> {
   const [port] = await freePorts(1);
-  const env = { ...process.env, ROOT_ACCESS_KEY: "id", ROOT_SECRET_KEY: "a-secret" };
+  const env = { ...process.env, ROOT_ACCESS_KEY: "id", ROOT_SECRET_KEY: "secret" };
   const data = join(folder, "data");
   await mkdir(join(data, "films"), { recursive: true });
   started.push(
     spawn(realStores.versitygw.path, ["--port", `127.0.0.1:${port}`, "posix", data], { env, stdio: "ignore" }),
   );
   const endpoint = `http://127.0.0.1:${port}`;
-  const options = { endpoint, bucket: "films", credentials: { accessKeyId: "id", secretAccessKey: "a-secret" } };
+  const options = { endpoint, bucket: "films", credentials: { accessKeyId: "id", secretAccessKey: "secret" } };
   await ready(options);
   return { options, endpoints: [endpoint] };
 }
