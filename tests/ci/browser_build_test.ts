@@ -1,22 +1,33 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import test, { after, before, describe } from "node:test";
 import { pathToFileURL } from "node:url";
 import { brotliCompressSync } from "node:zlib";
+import { build } from "esbuild";
 import { buildBrowser, buildBundlerModules } from "../../.ci/browser_build.ts";
 import type * as Millrace from "../../mod.ts";
 import { runtime } from "../support/runtime.ts";
 
 let folder = "";
 
+function brotliKilobytes(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + brotliCompressSync(text).length, 0) / 1000;
+}
+
+function near(name: string, size: number, said: number): void {
+  assert.ok(Math.abs(size / said - 1) < 0.03, `${name}: ${size.toFixed(1)} kB, not ${said}`);
+}
+
 describe("what is built for browsers", { skip: runtime !== "node" && "it is the same on all runtimes" }, () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "millrace-build-"));
     await buildBrowser(join(folder, "browser"));
     await buildBundlerModules(join(folder, "modules"), join(folder, "browser/wasm"));
+    // As `dist/package.json` says of all modules but those of `install` and of the command.
+    await writeFile(join(folder, "modules/package.json"), '{ "type": "module", "sideEffects": false }');
   });
 
   after(() => rm(folder, { recursive: true, force: true }));
@@ -74,6 +85,49 @@ describe("what is built for browsers", { skip: runtime !== "node" && "it is the 
         message: 'LineStream: unknown option "maxLineLenght": use allowCR, maxLineLength',
       });
     });
+  }
+
+  test("the page about sizes says what a page downloads, to 3%", async () => {
+    const page = readFileSync(new URL("../../lib/support.md", import.meta.url), "utf8");
+    const said: [name: string, size: number][] = [];
+    for (const [, names, size] of page.matchAll(/^\| (`[A-Za-z`, ]+?) +\| ([\d.]+) kB/gm)) {
+      for (const name of names.includes(" or ") ? names.split(" or ") : [names]) {
+        said.push([name.replaceAll("`", ""), Number(size)]);
+      }
+    }
+    assert.ok(said.length >= 8);
+    for (const [names, size] of said) near(names, brotliKilobytes(await bundle(names, true)), size);
+    const [, streams, codecs, ...whole] =
+      /streams\.js` loads ([\d.]+) kB, and `codecs\.js` ([\d.]+) kB[^]* (\d+) kB for\s+`decompress`, (\d+) kB\s+for\s+`compress`/
+        .exec(page)!.map(Number);
+    const chunks = ["chunks/streams.js", "streams.js"];
+    near("streams.js", brotliKilobytes(chunks.map(readBuilt)), streams);
+    near(
+      "codecs.js",
+      brotliKilobytes([...chunks.slice(0, 1), "chunks/streams_2.js", "chunks/codecs.js", "codecs.js"].map(readBuilt)),
+      codecs,
+    );
+    near("decompress", brotliKilobytes(await bundle("decompress", false)), whole[0]);
+    near("compress", brotliKilobytes(await bundle("compress", false)), whole[1]);
+  });
+
+  const readBuilt = (path: string): string => readFileSync(join(folder, "browser", path), "utf8");
+
+  /** Returns the chunks that an import of names from the package loads at once. */
+  async function bundle(names: string, splitting: boolean): Promise<string[]> {
+    const contents = `export { ${names} } from "./modules/mod.js";`;
+    const stdin = { contents, resolveDir: folder };
+    const options = { bundle: true, minify: true, format: "esm", write: false, logLevel: "silent" } as const;
+    const { outputFiles } = await build({ ...options, stdin, splitting, outdir: folder });
+    const all = new Map(outputFiles.map(({ path, text }) => [basename(path), text]));
+    const loaded = new Set<string>();
+    const load = (name: string): void => {
+      if (loaded.has(name)) return;
+      loaded.add(name);
+      for (const [, next] of all.get(name)!.matchAll(/(?:from|import)"\.\/([^"]+)"/g)) load(next);
+    };
+    load("stdin.js");
+    return [...loaded].map((name) => all.get(name)!);
   }
 
   test("the licences of what is compiled into the codecs stand beside them", () => {
