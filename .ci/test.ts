@@ -12,11 +12,13 @@
  * On Windows, tests that no path names are those of `.ci/systems/chosen.ts`, without static checks: the others compute the
  * same on each system, or were written for POSIX.
  */
-import { cpSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import process from "node:process";
 import { changedFiles, readGraph, testsOf } from "./changed.ts";
+import { folderOf, longTermNode } from "./fetched_node.ts";
+import { chosen as quickTests } from "./minimum/chosen.ts";
 import { root } from "./root.ts";
 import { canRunTests, isWindows, isWine, judgedHere, systemTests } from "./systems/windows.ts";
 import { type Counts, type Failure, shortened } from "./test_counts.ts";
@@ -72,6 +74,24 @@ function partsOf(filesOf: ReadonlyMap<string, readonly string[]>): Part[] {
     ];
   });
   return [0, 1, 2].flatMap((i) => inTurn(partsEach.map((kinds) => kinds[i])));
+}
+
+/** The folders whose code meets streams, sockets and files of Node itself, which differ between its lines. */
+const OF_NODE = /^tests\/(?:compression|files|http|node|static|streams|upload)\//;
+
+/**
+ * Returns what the oldest versions run, too, of {@linkcode OF_NODE}, in parts for Node's long-term support line; none, unless
+ * `.ci/run` has fetched that.
+ */
+function partsOfLongTerm(): Part[] {
+  const folder = join(folderOf(longTermNode), "bin");
+  if (!existsSync(folder)) return [];
+  const environment = { PATH: [folder, searchPath].join(delimiter) };
+  return [true, false].flatMap((isShared) => {
+    const files = quickTests.filter((file) => OF_NODE.test(file) && file.endsWith(ISOLATED) !== isShared);
+    return evenParts(files, MOST_FILES[isShared ? "shared" : "own"], Object.keys(runtimes).length)
+      .map((files) => ({ name: "node", files, isShared, environment }));
+  });
 }
 
 function costOfPart({ files }: Part): number {
@@ -239,7 +259,8 @@ const plainParts = [...filesOn].map(([name, files]): Part => {
   return { name, files: files.filter((file) => isForPlainForm(file, isLong)), isShared: true, environment };
 });
 const withPlain = isWhole ? plainParts.filter(({ files }) => files.length > 0) : [];
-const counted = await runParts([...withPlain, ...partsOf(filesOn)], isWhole ? [check] : []);
+const longTerm = isWhole ? partsOfLongTerm() : [];
+const counted = await runParts([...withPlain, ...longTerm, ...partsOf(filesOn)], isWhole ? [check] : []);
 for (const name of filesOn.keys()) results.set(name, counted.get(name)!);
 
 /** The number of failures whose reports are printed again. */

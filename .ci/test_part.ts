@@ -156,9 +156,9 @@ export async function runTests(
   const began = performance.now();
   const env = {
     ...process.env,
-    ...environment,
     PATH: searchPath,
     NODE_COMPILE_CACHE: compiled,
+    ...environment,
   };
   const child = spawn(command, args, { cwd: root, env, stdio: ["ignore", output, output], timeout: PROCESS_LIMIT });
   let worked = 0;
