@@ -29,7 +29,8 @@ import { isForPlainForm, runtimesOf } from "./test_runtimes.ts";
 const checks: Readonly<Record<string, string[]>> = {
   format: ["deno", "fmt", "--check"],
   lint: ["deno", "lint"],
-  "types (tsc)": ["tsc", "--noEmit"],
+  // More checkers check much of the same.
+  "types (tsc)": ["tsc", "--noEmit", "--checkers", "1"],
   "manifests, docs and no slow types": ["npm", "run", "--silent", "check:built"],
   // Tests of the packages have types checked as their users do, and Deno's those of JSR.
   ...isLong && {
