@@ -1,13 +1,19 @@
 /**
  * A process that connects, says `attached`, and `closed` when the server closed the connection; it ends earlier if nothing keeps it.
  *
- *   holding.ts TCP|TLS PORT HOLD,HOLD,…
+ *   holding.ts TCP|TLS|"TLS over a socket" PORT HOLD,HOLD,…    where the last word tells the server, too, whether to end it
  */
+import { connect } from "node:net";
 import process from "node:process";
-import { connectTcp, connectTls } from "./connecting.ts";
+import { connectTcp, connectTls, trusting } from "./connecting.ts";
 
 const [kind, port, holds] = process.argv.slice(2);
-const transport = await (kind === "TLS" ? connectTls : connectTcp)(Number(port));
+const overSocket: Parameters<typeof connectTls>[2] = {
+  connect: ({ hostname, port }) => connect({ host: hostname, port, noDelay: true }),
+};
+const transport = kind === "TCP"
+  ? await connectTcp(Number(port))
+  : await connectTls(Number(port), trusting, kind === "TLS" ? {} : overSocket);
 transport.attach({
   onData() {},
   onDrain() {},
@@ -17,5 +23,5 @@ transport.attach({
   },
 });
 console.log("attached");
-transport.write(new TextEncoder().encode("hello"));
+transport.write(new TextEncoder().encode(holds));
 for (const hold of holds!.split(",")) transport.keepProcess(hold === "true");

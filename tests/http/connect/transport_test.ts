@@ -6,6 +6,7 @@ import test from "node:test";
 import type { TLSSocket } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { pauseTlsReads } from "../../../lib/runtime/mod.ts";
+import { pause, until } from "../../support/waits.ts";
 import { connectTcp, connectTls, failure, trusting } from "./connecting.ts";
 import { Record } from "./record.ts";
 import { type Listening, serveTcp, serveTls } from "./servers.ts";
@@ -138,10 +139,10 @@ for (const { name, serve, connect } of kinds) {
         const transport = await connect(port);
         const record = new Record(transport);
         record.calling(() => transport.pause());
-        await new Promise((resolve) => setTimeout(resolve, 100));
+        await until(() => sockets.length === 1, "the connection");
+        await pause(100); // for what might come too much
         const early = record.bytes;
         assert.ok(early < size / 4, `${early} bytes came`);
-        assert.equal(sockets.length, 1);
         record.calling(() => transport.resume());
         await record.closed();
         assert.equal(record.bytes, size);
@@ -151,25 +152,23 @@ for (const { name, serve, connect } of kinds) {
     );
   });
 
-  test(`${name}: an end that comes while it is paused is told after resume()`, () =>
-    during(
-      serve((socket) => {
-        socket.write(new Uint8Array(100_000));
-        setTimeout(() => socket.end("the end"), 30);
-      }),
-      async ({ port }) => {
-        const transport = await connect(port);
-        const record = new Record(transport);
-        await record.until(() => record.bytes > 0);
-        record.calling(() => transport.pause());
-        await new Promise((resolve) => setTimeout(resolve, 80));
-        assert.deepEqual(record.order, ["data"]);
-        record.calling(() => transport.resume());
-        await record.closed();
-        assert.equal(record.bytes, 100_007);
-        assert.deepEqual(record.order, ["data", "end", "close"]);
-      },
-    ));
+  test(`${name}: an end that comes while it is paused is told after resume()`, () => {
+    let peer: Socket | undefined;
+    const serveSome = (socket: Socket): void => void (peer = socket).write(new Uint8Array(100_000));
+    return during(serve(serveSome), async ({ port }) => {
+      const transport = await connect(port);
+      const record = new Record(transport);
+      await record.until(() => record.bytes > 0);
+      record.calling(() => transport.pause());
+      peer!.end("the end");
+      await pause(50); // for an end that might be told
+      assert.deepEqual(record.order, ["data"]);
+      record.calling(() => transport.resume());
+      await record.closed();
+      assert.equal(record.bytes, 100_007);
+      assert.deepEqual(record.order, ["data", "end", "close"]);
+    });
+  });
 
   for (const size of [100, 1_000_000]) {
     test(`${name}: it may be paused by who is given the first of ${size} bytes that end at once`, () =>
@@ -218,12 +217,13 @@ for (const { name, serve, connect } of kinds) {
       assert.deepEqual(record.order, ["close"]);
     }));
 
-  test(`${name}: a connection that the server resets closes with the error, told once`, () =>
-    during(serve((socket) => socket.on("data", () => {})), async ({ port, sockets }) => {
+  test(`${name}: a connection that the server resets closes with the error, told once`, () => {
+    let isRead = false;
+    return during(serve((socket) => socket.on("data", () => isRead = true)), async ({ port, sockets }) => {
       const transport = await connect(port);
       const record = new Record(transport);
       record.write("hello");
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await until(() => isRead, "the bytes");
       sockets[0]!.resetAndDestroy();
       await record.closed();
       record.write("into nothing");
@@ -234,11 +234,12 @@ for (const { name, serve, connect } of kinds) {
         assert.match(String((record.error as NodeJS.ErrnoException).code), /ECONNRESET|EPIPE|ECONNABORTED/);
       }
       assert.ok(record.error || record.order.includes("end"));
-    }));
+    });
+  });
 
   test(`${name}: hold(false) lets the process end, hold(true) keeps it`, async () => {
     const server = await serve((socket) => {
-      socket.on("data", () => setTimeout(() => socket.end("bye"), 150));
+      socket.on("data", (holds) => String(holds).endsWith("true") && setTimeout(() => socket.end("bye"), 150));
     });
     const script = fileURLToPath(new URL("./holding.ts", import.meta.url));
     const deno = "deno" in process.versions ? ["run", "-A", "--no-check"] : [];
