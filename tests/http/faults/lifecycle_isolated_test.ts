@@ -110,7 +110,10 @@ for (const protocol of ["h2", "http/1.1"] as const) {
       const stuck = await client.fetch(`${url}/stuck`);
       const lost = Array.from({ length: 10 }, () => client.fetch(`${url}/hang`, { method: "POST", body: "once" }));
       const outcomes = Promise.all([...lost.map(outcomeOf), failureOf(stuck.text())]);
-      await until(() => client.stats().active === 11, "requests under way");
+      await until(() => {
+        const { active, connecting, queued } = client.stats();
+        return active === 11 && connecting === 0 && queued === 0;
+      }, "requests under way");
       await pause(50);
       first.kill();
       assert.deepEqual(tally(await within(outcomes, "all")), { CONNECTION_LOST: 11 });
@@ -133,7 +136,7 @@ for (const protocol of ["h2", "http/1.1"] as const) {
 
 test("a server's process that is frozen is found by PING, and used again when it has woken up", async () => {
   const server = new Child(originProcess, ["h2c"]);
-  const client = newClient({ h2c: true, pingInterval: 50, pingTimeout: 500, retries: 0 });
+  const client = newClient({ h2c: true, pingInterval: 50, pingTimeout: 1500, retries: 0 });
   try {
     const url = `http://127.0.0.1:${await within(server.line(), "the port")}`;
     assert.equal(await (await client.fetch(`${url}/there`)).text(), "/there");
