@@ -49,7 +49,7 @@ function typeComplaints(blocks: readonly Block[]): string[] {
   return [...complaints, ...denoCheckBlocks(blocks, project.folder, join(root, "node_modules/.bin/deno"))];
 }
 
-const project = await makeProject(root);
+const project = await makeProject(root, !values["no-types"]);
 const peer = await startPeerServer();
 const options = { project: project.folder, pages: project.pages, origin: peer.origin };
 let failed = 0;
