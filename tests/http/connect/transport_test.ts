@@ -161,7 +161,7 @@ for (const { name, serve, connect } of kinds) {
       await record.until(() => record.bytes > 0);
       record.calling(() => transport.pause());
       peer!.end("the end");
-      await pause(50); // for an end that might be told
+      await pause(50); // for an end that might come too early
       assert.deepEqual(record.order, ["data"]);
       record.calling(() => transport.resume());
       await record.closed();
