@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
-import { pause } from "../../support/waits.ts";
+import { until } from "../../support/waits.ts";
 import { inFolder } from "../../support/folders.ts";
 import { content } from "./good_uploads.ts";
 import { assertUnhurt, TIMES } from "./unhurt.ts";
@@ -35,14 +35,17 @@ const uploads: readonly ((number: number, bytes: Uint8Array) => { head: string; 
   },
 ];
 
-async function leaveHalfWay(port: number, number: number): Promise<void> {
+let requests = 0;
+
+async function leaveHalfWay(server: UploadProcess, number: number): Promise<void> {
   const upload = uploads[number % 4];
   const leaving = leavings[(number >> 2) % 3];
   const amount = amounts[(number / 12 | 0) % 5];
   const { head, body } = upload(number, content.subarray(0, amount));
-  const connection = await UploadConnection.open(port);
-  await connection.send(head) && await connection.sendAll(body);
-  await pause(60); // so that the request has reached the handler
+  const id = String(requests++);
+  const connection = await UploadConnection.open(server.port);
+  await connection.send(head.replace("\r\n", `\r\nX-Request: ${id}\r\n`)) && await connection.sendAll(body);
+  await until(() => server.hasBegun(id), "the request at the handler");
   connection.leave(leaving);
   await connection.closed();
   connection.leave();
@@ -55,7 +58,8 @@ for (const entry of uploadEntries) {
       await mkdir(join(folder, "deep"));
       const server = await UploadProcess.start(folder, entry);
       try {
-        await assertUnhurt(server, folder, { status: 499, code: "ABORTED", happen: leaveHalfWay });
+        const happen = (_: number, number: number): Promise<void> => leaveHalfWay(server, number);
+        await assertUnhurt(server, folder, { status: 499, code: "ABORTED", happen });
       } finally {
         await server.stop();
       }

@@ -1,7 +1,8 @@
 /**
  * A server for uploads in a process of its own: `serving_uploads.ts FOLDER|BUCKET node|fetch|http2 OPTIONS`, the options
  * and those of a bucket as JSON. Prints its port. Told `log` on standard input, it prints what the handler logged since the last time, as JSON;
- * told `collect`, it collects garbage. It ends with its standard input.
+ * told `collect`, it collects garbage; told `begun ID`, it prints whether the handler has the request with that `X-Request`.
+ * It ends with its standard input.
  */
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -31,7 +32,20 @@ const handler = createUploadHandler({
     logged.push({ method, path, status, bytes, code, error: error === undefined ? undefined : String(error) });
   },
 });
-console.log(`port ${await listen(handler, entry as UploadEntry)}`);
+/** The `X-Request` of requests that have reached the handler. */
+const begun = new Set<string | null | undefined>();
+const observed: Upload.UploadHandler = {
+  ...handler,
+  node(request, ...rest) {
+    begun.add(request.headers["x-request"]?.toString());
+    return handler.node(request, ...rest);
+  },
+  fetch(request, ...rest) {
+    begun.add(request.headers.get("x-request"));
+    return handler.fetch(request, ...rest);
+  },
+};
+console.log(`port ${await listen(observed, entry as UploadEntry)}`);
 
 const commands = createInterface({ input: process.stdin });
 commands.on("line", (line) => {
@@ -39,6 +53,7 @@ commands.on("line", (line) => {
     collectGarbage!();
     return console.log("collected");
   }
+  if (line.startsWith("begun ")) return console.log(begun.has(line.slice("begun ".length)));
   console.log(JSON.stringify(logged));
   logged = [];
 });

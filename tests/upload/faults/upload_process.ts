@@ -87,6 +87,11 @@ export class UploadProcess {
     return JSON.parse(await this.#told("log"));
   }
 
+  /** Returns whether the handler has the request with an `X-Request`. */
+  async hasBegun(id: string): Promise<boolean> {
+    return await this.#told(`begun ${id}`) === "true";
+  }
+
   /** Returns the memory of the process when all garbage is collected, in MB. */
   async heldMemory(): Promise<number> {
     await this.#told("collect");
