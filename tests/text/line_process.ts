@@ -1,8 +1,12 @@
 /** Feeds a LineStream the input that its argument names, and prints the result and the memory used as JSON. */
 import { readFileSync } from "node:fs";
 import process from "node:process";
-import { ReadableStream, WritableStream } from "../../lib/streams/mod.ts";
-import { LineStream, type LineStreamOptions } from "../../lib/text/mod.ts";
+import type * as Streams from "../../lib/streams/mod.ts";
+import type * as Text from "../../lib/text/mod.ts";
+import { faceOf } from "../support/built_faces.ts";
+
+const { ReadableStream, WritableStream }: typeof Streams = await import(faceOf("streams"));
+const { LineStream }: typeof Text = await import(faceOf("text"));
 
 /** The result of a job. */
 export interface Fed {
@@ -39,7 +43,7 @@ function chunkOf(mebibytes: number, length: number): ReadableStream<Uint8Array<A
 
 interface Job {
   readonly source: () => ReadableStream<Uint8Array<ArrayBuffer>>;
-  readonly options?: LineStreamOptions;
+  readonly options?: Text.LineStreamOptions;
 }
 
 const jobs: Readonly<Record<string, Job>> = {
