@@ -26,9 +26,10 @@ const serving = (status: number): string[] => [
   "```",
 ];
 
-/** Runs the only block of sh of a page. */
+/** Runs the only block of sh of a page, whose setup makes a file. */
 function run(...lines: string[]): Promise<string[]> {
-  const [block] = shellBlocksOf("page.md", lines.join("\n"));
+  const setup = ["```sh", "mkdir films && echo film > film.mp4", "```"];
+  const [block] = shellBlocksOf("page.md", [...lines, ...setup].join("\n"));
   const { folder } = project;
   return runShellBlock(block, { runtime, executable: process.execPath, project: folder, origin: peer.origin, root });
 }
