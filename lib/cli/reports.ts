@@ -2,7 +2,7 @@ import { access, constants, lstat, stat } from "node:fs/promises";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import process from "node:process";
 import { realPathOf, writeAtomically } from "../files/internal.ts";
-import { explainPlace, isWithin, originalsIn, readContent, type RunDetails, walk } from "../precompress/internal.ts";
+import { explainPlace, holds, originalsIn, readContent, type RunDetails, walk } from "../precompress/internal.ts";
 import { extensions, type FileRecord, readManifest } from "../precompress/mod.ts";
 import type { Former } from "../report/mod.ts";
 import { printable } from "../static/internal.ts";
@@ -24,7 +24,7 @@ export async function requireReportPlaces(paths: readonly string[], deployed: re
     const place = await placeOf(path);
     for (const folder of deployed) {
       const real = await realPathOf(folder).catch(() => resolve(folder));
-      if (!isWithin(place, real)) continue;
+      if (!holds(real, place)) continue;
       throw new UsageError(`--report ${path} is in ${folder}, which is deployed: write it elsewhere`);
     }
   }

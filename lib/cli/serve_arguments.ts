@@ -1,5 +1,6 @@
-import { join } from "node:path";
-import { lastingPath } from "../files/internal.ts";
+import { readdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { lastingPath, listedName } from "../files/internal.ts";
 import { environmentVariable } from "../runtime/mod.ts";
 import { isSettable, requireFieldValue } from "../semantics/mod.ts";
 import { settingsOf, staticHandlerOptions } from "../static/internal.ts";
@@ -164,11 +165,27 @@ export async function serveArguments(words: readonly string[]): Promise<ServeArg
   };
 }
 
+/** The names in a folder; none if it may not be read, as the handler will say. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
 export function requireServed({ directory, certificate, options }: ServeArguments): void {
   requireThere(directory, "folder", "cannot serve ");
   const { fallback, notFound, previous } = options;
-  const requireBelow = (path: string, flag: string): void =>
-    requireThere(join(lastingPath(directory), path), "file", `${flag}: cannot serve `, join(directory, path));
+  const requireBelow = (path: string, flag: string): void => {
+    const place = join(lastingPath(directory), path);
+    requireThere(place, "file", `${flag}: cannot serve `, join(directory, path));
+    const name = listedName(place, namesIn(dirname(place)));
+    if (name === basename(place)) return;
+    throw new UsageError(
+      `${flag}: cannot serve ${join(directory, path)}: paths of URLs have a case; the file is ${name}`,
+    );
+  };
   if (typeof fallback === "string") requireBelow(fallback, "--fallback");
   if (notFound !== undefined) requireBelow(notFound, "--not-found");
   if (typeof previous === "string") requireThere(previous, "folder", "--previous: cannot serve ");

@@ -1,9 +1,14 @@
+import process from "node:process";
+
 /** The source of the regular expression that picomatch makes of an invalid pattern. */
 const NEVER = "$^";
 
+/** The backslashes of a pattern that separate the parts of a path on Windows: those before brackets escape them. */
+const SEPARATORS = /\\(?![[\]{}()!+@])/g;
+
 /**
- * Returns a function that checks whether a path matches one of the patterns. @param option The name of their option,
- * for messages. @throws {TypeError} if one is invalid, which would match nothing without a hint.
+ * Returns a function that checks whether a path, with slashes, matches one of the patterns. On Windows these may have
+ * backslashes.
  *
  * @param option The option that they are of, for messages.
  * @throws {TypeError} if one is no pattern, which would match nothing without a hint.
@@ -11,11 +16,13 @@ const NEVER = "$^";
 export async function matcherOf(option: string, patterns: readonly string[]): Promise<(path: string) => boolean> {
   if (patterns.length === 0) return () => false;
   const { default: picomatch } = await import("picomatch");
-  for (const pattern of patterns) {
+  const isWindows = process.platform === "win32";
+  const plain = patterns.map((each) => isWindows && typeof each === "string" ? each.replace(SEPARATORS, "/") : each);
+  for (const pattern of plain) {
     const fault = faultOf(pattern, (text) => picomatch.makeRe(text, { dot: true, strictBrackets: true }));
     if (fault !== undefined) throw new TypeError(`${option} ${JSON.stringify(pattern)} is no pattern: ${fault}`);
   }
-  return picomatch([...patterns], { dot: true });
+  return picomatch(plain, { dot: true });
 }
 
 function faultOf(pattern: string, parse: (text: string) => RegExp): string | undefined {

@@ -73,7 +73,7 @@ export async function readContent(path: string): Promise<Content> {
   const buffer = buffers.pop() ?? new Uint8Array(256 * 1024);
   try {
     while (true) {
-      const { bytesRead } = await file.read(buffer, 0, buffer.length);
+      const { bytesRead } = await whileUnshared(() => file.read(buffer, 0, buffer.length));
       if (bytesRead === 0) break;
       const chunk = buffer.subarray(0, bytesRead);
       hash.update(chunk);
@@ -104,7 +104,7 @@ export async function readShared(path: string, size: number): Promise<Uint8Array
     let length = 0;
     // A read of one byte more shows that a file has grown.
     while (length <= size) {
-      const { bytesRead } = await file.read(scratch, length, size + 1 - length);
+      const { bytesRead } = await whileUnshared(() => file.read(scratch, length, size + 1 - length));
       if (bytesRead === 0) break;
       length += bytesRead;
     }

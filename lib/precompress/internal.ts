@@ -9,7 +9,7 @@ export { generationOf } from "./formats.ts";
 export { levelOptions, precompressOptions, withFolders } from "./options.ts";
 export { requireSound, toldBy } from "./selection.ts";
 export { isOwnName, ManifestLines } from "./manifest.ts";
-export { isWithin, placesOf, realOf } from "./places.ts";
+export { holds, isWithin, placesOf, realOf } from "./places.ts";
 export { explain, explainPlace } from "./problem.ts";
 export { originalsIn } from "./tree_files.ts";
 export { typeOf } from "./report.ts";

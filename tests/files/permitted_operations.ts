@@ -2,6 +2,8 @@
  * Performs the operation of the first argument on the file or folder of the second, and prints the outcome. For processes
  * with few permissions.
  */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import process from "node:process";
 import {
   AtomicFile,
@@ -55,6 +57,11 @@ const operations: Readonly<Record<string, (path: string, other: string) => Promi
   removeAbandonedTemporaries: async (path) => await removeAbandonedTemporaries(path),
   isAbandonedTemporary: async (path) => await isAbandonedTemporary(path),
   isProcessAlive: (id) => Promise.resolve(isProcessAlive(Number(id))),
+  "precompress() with out": async (path) => {
+    await writeFile(join(path, "a.txt"), "text".repeat(1000));
+    return (await precompress(path, { out: `${path}-made`, cache: `${path}-cache`, formats: ["gzip"] })).problems
+      .length;
+  },
   "precompress()": async (path) => (await precompress(path, { formats: ["gzip"], minSize: 1 })).problems.length,
   "createStaticHandler()": async (path) => {
     const handler = await createStaticHandler(path);

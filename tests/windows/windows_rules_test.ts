@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { chmod, mkdir, readFile, rm, symlink } from "node:fs/promises";
+import { chmod, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import test, { describe } from "node:test";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import { faceOf } from "../support/built_faces.ts";
 import { inFolder, listed, writeTree } from "../support/folders.ts";
 import { output } from "../support/processes.ts";
@@ -541,8 +542,45 @@ describe(
         await Files.copyFileAtomic(folder + "/big.txt", folder + "/copy.txt");
         const copy = await Files.openFileReadable(folder + "/copy.txt");
         console.log((await new Response(copy).text()).length);
+        const site = folder + "/site";
+        for (const options of [{}, { out: folder + "/out" }]) {
+          console.log((await Site.precompress(site, { ...options, formats: ["gzip"] })).problems.length);
+        }
+        const variants = await Static.createStaticHandler(folder + "/unlisted", { onWarning: console.log });
+        const headers = { "accept-encoding": "gzip" };
+        console.log((await variants.fetch(new Request("http://localhost/", { headers }))).headers.get("content-encoding"));
+        const listed = await Static.createStaticHandler(site, { onWarning: console.log });
+        console.log((await listed.fetch(new Request("http://localhost/big.txt", { headers }))).headers.get("content-encoding"));
         process.exit();`;
-        assert.deepEqual((await run(code, folder, { LOCKED: folder })).trim().split("\n"), ["1", "300000", "300000"]);
+        const html = page("a").repeat(20);
+        await writeTree(folder, { "site/big.txt": html, "unlisted/index.html": html });
+        await writeFile(join(folder, "unlisted/index.html.gz"), gzipSync(html));
+        const expected = ["1", "300000", "300000", "0", "0", "gzip", "gzip"];
+        assert.deepEqual((await run(code, folder, { LOCKED: folder })).trim().split("\n"), expected);
+      }));
+
+    test("patterns and pages may be given with backslashes", () =>
+      inFolder(async (folder) => {
+        await writeTree(folder, {
+          "site/assets/a.js": page("a"),
+          "site/b.html": page("b"),
+          "site/sub/404.html": "gone",
+        });
+        await writeTree(folder, { "site/[id].html": page("c") });
+        const code = `
+        for (const exclude of ["assets\\\\*.js", "assets\\\\**", ".\\\\assets\\\\**", "\\\\[id\\\\].html"]) {
+          const { compressed } = await Site.precompress(folder + "/site", { exclude: [exclude], formats: ["gzip"], force: true });
+          console.log(compressed.join());
+          await Site.cleanPrecompressed(folder + "/site");
+        }
+        const options = { notFound: "sub\\\\404.html", immutable: "assets\\\\**" };
+        const handler = await Static.createStaticHandler(folder + "/site", options);
+        const get = (path) => handler.fetch(new Request("http://localhost" + path));
+        console.log(await (await get("/none")).text(), (await get("/assets/a.js")).headers.get("cache-control"));`;
+        const lines = (await run(code, folder)).trim().split("\n");
+        const others = "[id].html,b.html";
+        assert.deepEqual(lines.slice(0, 4), [others, others, others, "assets/a.js,b.html"]);
+        assert.match(lines[4]!, /^gone .*immutable/);
       }));
 
     test("folders of a run that are one by another case are refused, with force too", () =>
@@ -555,10 +593,24 @@ describe(
         );
         for (const out of ["/Site", "/SITE/sub", "/Site/new/folder", "/"]) console.log(await run(folder + out));
         console.log(await run(folder + "/out", { cache: folder + "/Site/cache" }));
-        console.log(await run(folder + "/Deploys/1", { previous: folder + "/deploys/1" }));`;
+        console.log(await run(folder + "/Deploys/1", { previous: folder + "/deploys/1" }));
+        const { requireReportPlaces } = await import("./lib/cli/reports.ts");
+        const placed = requireReportPlaces([folder + "/SITE/report.html"], [folder + "/site"]);
+        console.log(await placed.catch(({ message }) => /which is deployed/.exec(message)?.[0]));
+        const { requireServed } = await import("./lib/cli/serve_arguments.ts");
+        try {
+          requireServed({ directory: folder + "/deploys", options: { notFound: "1/INDEX.html" } });
+        } catch ({ message }) {
+          console.log(/the file is .*/.exec(message)?.[0]);
+        }`;
         const refused = Array(5).fill("must not hold each other");
-        const expected = [...refused, "is the folder that is written to"].join("\n");
-        assert.equal((await run(code, folder, { IGNORE_CASE: "mount" })).trim(), expected);
+        const expected = [
+          ...refused,
+          "is the folder that is written to",
+          "which is deployed",
+          "the file is index.html",
+        ];
+        assert.deepEqual((await run(code, folder, { IGNORE_CASE: "mount" })).trim().split("\n"), expected);
         assert.deepEqual(await listed(folder), ["deploys/1/index.html", "site/sub/a.html"]);
       }));
 

@@ -1,3 +1,4 @@
+import process from "node:process";
 import { matcherOf } from "../../globs/mod.ts";
 import { hashedNames, type HashedPart, likelyHash } from "../../names/mod.ts";
 import type { SiteDictionary, Warn } from "../scan/representation.ts";
@@ -48,8 +49,9 @@ function decoded(path: string): string {
   }
 }
 
+/** Returns a path below the folder with slashes: Windows has no names with backslashes. */
 function relative(path: string): string {
-  return path.replace(/^\/+/, "");
+  return (process.platform === "win32" ? path.replaceAll("\\", "/") : path).replace(/^\/+/, "");
 }
 
 async function patternOf(pattern: StaticHandlerOptions["immutable"]): Promise<Settings["isImmutable"]> {

@@ -38,11 +38,25 @@ export function openToRead(path: string): number {
   return openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
 }
 
+/** The wait for a file that another program denies sharing, until a deadline in ms: all answers wait meanwhile. */
+const IF_UNSHARED = { codes: UNSHARED, deadline: 100 };
+
 /** Reads until `bytes` has `length` bytes, or the file ends. Returns the number of bytes read. */
 export function readFully(file: number, bytes: Uint8Array, length: number): number {
   let filled = 0;
   while (filled < length) {
-    const read = readSync(file, bytes, filled, length - filled, null);
+    const read = whileRefusedNow(() => readSync(file, bytes, filled, length - filled, null), IF_UNSHARED);
+    if (read === 0) break;
+    filled += read;
+  }
+  return filled;
+}
+
+/** Does what {@linkcode readFully} does, but waits longer where another program has locked a part of the file. */
+export async function readFullyLater(file: number, bytes: Uint8Array, length: number): Promise<number> {
+  let filled = 0;
+  while (filled < length) {
+    const read = await whileUnshared(() => readSync(file, bytes, filled, length - filled, null));
     if (read === 0) break;
     filled += read;
   }
@@ -55,18 +69,12 @@ export function sha256(bytes: Uint8Array): string {
 }
 
 /**
- * The time in ms that an answer waits for a file that another program denies sharing, while all other answers wait,
- * too.
- */
-const UNSHARED_TIMEOUT = 100;
-
-/**
  * Returns the bytes of a representation if the file still has the hash of the scan; valid until the next file is read.
  */
 export function readVerified({ file, size, sha256: expected }: Representation): Uint8Array<ArrayBuffer> | undefined {
   let descriptor: number | undefined;
   try {
-    descriptor = whileRefusedNow(() => openToRead(file), { codes: UNSHARED, deadline: UNSHARED_TIMEOUT });
+    descriptor = whileRefusedNow(() => openToRead(file), IF_UNSHARED);
     // One more byte shows whether the file has grown; on Deno, an `fstat` would take as long as the read.
     const space = size < CHUNK_SIZE ? piece : new Uint8Array(size + 1);
     if (readFully(descriptor, space, size + 1) !== size) return undefined;

@@ -5,11 +5,11 @@ import { generationOf, ManifestLines } from "../../precompress/internal.ts";
 import { manifestName, readManifest } from "../../precompress/mod.ts";
 import type { FileStatus } from "../../runtime/mod.ts";
 import type { TurnSlicer } from "../../timers/mod.ts";
-import { openToRead, piece, readFully, reasonOf } from "./file_content.ts";
+import { openToRead, readFullyLater, reasonOf } from "./file_content.ts";
 import type { FileColumns } from "./found_files.ts";
 import type { VariantKind, Warn } from "./representation.ts";
 
-/** The size of a read in bytes. The buffer survives garbage collections: with 256 KB, the heap grows by 8 MB. */
+/** The size of a read in bytes. */
 const AT_ONCE = 32 * 1024;
 /**
  * Reads a manifest line by line, in the form that precompress writes. Returns false for another form: the calls of
@@ -24,9 +24,10 @@ export async function readManifestLines(
   try {
     const decoder = new TextDecoder("utf-8", { fatal: true });
     const lines = new ManifestLines(add);
+    const piece = new Uint8Array(AT_ONCE);
     let length = AT_ONCE;
     while (length === AT_ONCE) {
-      length = readFully(file, piece, AT_ONCE);
+      length = await readFullyLater(file, piece, AT_ONCE);
       const text = decoder.decode(piece.subarray(0, length), { stream: length === AT_ONCE });
       if (!lines.take(text)) return false;
       if (turns.isOver) await turns.next();

@@ -10,7 +10,7 @@ import {
   type UndoableCoding,
 } from "../../semantics/mod.ts";
 import type { TurnSlicer } from "../../timers/mod.ts";
-import { CHUNK_SIZE, openToRead, readFully, readVerified, sha256 } from "./file_content.ts";
+import { CHUNK_SIZE, openToRead, readFullyLater, readVerified, sha256 } from "./file_content.ts";
 import type { Representation, TreeFile, Warn } from "./representation.ts";
 import type { Tree } from "./tree.ts";
 
@@ -49,7 +49,7 @@ async function isProvenInTurns(
   try {
     file = await whileUnshared(() => openToRead(variant.file));
     while (true) {
-      const length = readFully(file, input, CHUNK_SIZE);
+      const length = await readFullyLater(file, input, CHUNK_SIZE);
       decoder.write(input.subarray(0, length));
       if (length < CHUNK_SIZE) decoder.end();
       do {
