@@ -57,7 +57,6 @@ const LIBDEFLATE: Library = Library {
     defines: &[],
     folders: &[],
     files: &[
-        "lib/adler32.c",
         "lib/deflate_compress.c",
         "lib/gzip_compress.c",
         "lib/utils.c",

@@ -8,6 +8,9 @@ import { dirname, join } from "node:path";
 
 const TARGET = "wasm32-unknown-unknown";
 
+/** The crates of Rust's library that one without `std` is linked with. */
+const WITHOUT_STD = new Set(["alloc", "compiler_builtins", "core"]);
+
 /** C libraries by the crate that bundles them: the licence, and the sources that build.rs compiles. */
 const LIBRARIES = {
   "compu-brotli-sys": {
@@ -124,12 +127,8 @@ function rustLibrary() {
     title: `Rust's standard library, ${output("--version")}`,
     texts: [holders.map((holder) => `Copyright: ${holder}`).join("\n"), licence("MIT"), licence("Unicode-3.0")],
   }];
-  const names = new Set(
-    readdirSync(join(sysroot, "lib/rustlib", TARGET, "lib"))
-      .map((file) => /^lib(\w+)-\w+\.rlib$/.exec(file)?.[1]),
-  );
   for (const [, name, version, body] of foreign.matchAll(/<h3>\S+ ([\w-]+?)-(\d\S*)<\/h3>(.*?)(?=<h3>|$)/gs)) {
-    if (!names.has(name.replaceAll("-", "_"))) continue;
+    if (!WITHOUT_STD.has(name.replaceAll("-", "_"))) continue;
     const texts = new Map(
       [...body.matchAll(/<code>([^<]*)<\/code><\/summary>\s*<pre>(.*?)<\/pre>/gs)]
         .map(([, file, text]) => [file, plain(text)]),

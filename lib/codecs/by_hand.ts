@@ -77,7 +77,7 @@ export class Encoder {
 const versions: Readonly<Record<Family, string>> = {
   brotli: "cca3b91bc11ce4a683b6c70663ae199bd1a2a257e4bece06597db0d89471f7dd",
   zstd: "c44be064808c71eaf9e64a137d6760f9ee9856ce148be509fc3c5cf151e43d06",
-  deflate: "4da229ba0b06d59a9b75c8aff8d767b3affaef29945a7d1dd969879603d18713",
+  deflate: "e3bda7f83cd77a2fcac49c89f3b2435a1fe6dc0d2c20700d5994a388cc1f3c2a",
 };
 
 /** Returns the version of a format's encoder: another version may write other bytes. */

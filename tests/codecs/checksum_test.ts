@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import test from "node:test";
+import zlib from "node:zlib";
 import {
   compress,
   CompressionStream,
   type CompressOptions,
   compressSync,
   decompress,
+  decompressSync,
   type Format,
   formats,
   ready,
@@ -48,6 +50,21 @@ for (const format of ["zstd", "dcz"] as const) {
     await assert.rejects(decompress(streamed, { format, ...known }), { name: "TypeError" });
   });
 }
+
+test("Adler-32 is zlib's at each length, in pieces too, of bytes that let its sums grow most as well", async () => {
+  await ready(["deflate"]);
+  const lengths = [...Array(50).keys(), ...Array(40).keys().map((i) => 5552 - 20 + i), 2 * 5552, 65_536, 200_001];
+  for (const length of lengths) {
+    for (const content of [new Uint8Array(length).fill(255), noise(length, length)]) {
+      const stored = new Uint8Array(zlib.deflateSync(content, { level: 0 }));
+      assert.equal(Buffer.compare(decompressSync(stored, { format: "deflate" }), content), 0, `${length} bytes`);
+      const whole = compressSync(content, { format: "deflate", level: 1 });
+      const pieces = streamOf(piecesOf(content, 1 + length % 7000)).pipeThrough(new CompressionStream("deflate"));
+      const streamed = concatenated([await collected(pieces)]);
+      for (const packed of [whole, streamed]) assert.deepEqual(packed.slice(-CHECKSUM), stored.slice(-CHECKSUM));
+    }
+  }
+});
 
 test("the zstd command tells damage by our checksum", {
   skip: spawnSync("zstd", ["--version"]).status === 0 ? false : "zstd is not installed",

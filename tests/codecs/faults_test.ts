@@ -1,9 +1,18 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import test from "node:test";
+import zlib from "node:zlib";
 import fc from "fast-check";
 import { type CodecFault, faultOf, openDecoder } from "../../lib/codecs/internal.ts";
-import { compress, CompressionStream, decompress, DecompressionStream, type Format } from "../../lib/codecs/mod.ts";
+import {
+  compress,
+  CompressionStream,
+  decompress,
+  DecompressionStream,
+  decompressSync,
+  type Format,
+  ready,
+} from "../../lib/codecs/mod.ts";
 import { concatenated, noise, sourceText } from "../support/bytes.ts";
 import { collected, streamOf } from "../support/streams.ts";
 
@@ -127,6 +136,56 @@ test("the first bytes of another member, with others behind them, are bytes behi
     }
   }
 });
+
+/** The forms of deflate, each with headers, and with zlib's decoder. */
+const deflates = {
+  gzip: {
+    headers: [0, 4, 8, 16, 2, 30].map((flags) => [31, 139, 8, flags, 0, 0, 0, 0, 0, 0]),
+    inflate: zlib.gunzipSync,
+  },
+  deflate: { headers: [[0x78, 1], [0x78, 32], [0x78, 33], [0x88, 28], [0x79, 19]], inflate: zlib.inflateSync },
+  "deflate-raw": { headers: [[]], inflate: zlib.inflateRawSync },
+} as const;
+
+/** Returns blocks of each type, the last of noise; the fewer bits of it are set, the fewer symbols a code has. */
+function blocksOf(seed: number): Uint8Array<ArrayBuffer> {
+  const bytes = noise(20 + seed % 50, seed);
+  const isDynamic = seed % 4 > 0;
+  if (isDynamic) bytes[0] = bytes[0] & 0xf8 | 4 | seed & 1;
+  const mask = [0x00, 0x01, 0x24, 0x49, 0xff][seed % 5];
+  for (let i = 2; isDynamic && i < 9; i++) bytes[i] &= mask | (i === 2 ? 1 : 0);
+  return bytes;
+}
+
+/** Returns the kind of fault that a decoder finds; what follows the end, zlib leaves alone. */
+function faultBy(decode: () => unknown, kindOf: (error: unknown) => string | undefined): string | undefined {
+  try {
+    decode();
+    return undefined;
+  } catch (error) {
+    const kind = kindOf(error);
+    return kind === "trailing" ? undefined : kind;
+  }
+}
+
+for (const [name, { headers, inflate }] of Object.entries(deflates)) {
+  test(`each beginning of ${name} is truncated or corrupt as zlib has it`, async () => {
+    const format = name as keyof typeof deflates;
+    await ready([format], "decompress");
+    const kindOfZlib = (error: unknown): string =>
+      (error as { code: string }).code === "Z_BUF_ERROR" ? "truncated" : "corrupt";
+    for (let seed = 1; seed <= 150; seed++) {
+      const data = concatenated([new Uint8Array(headers[seed % headers.length]), blocksOf(seed)]);
+      let expected: string | undefined = "truncated";
+      for (let end = 0; end <= data.length && expected !== "corrupt"; end++) {
+        const cut = data.subarray(0, end);
+        expected = faultBy(() => inflate(cut), kindOfZlib);
+        const ours = faultBy(() => decompressSync(cut, { format }), faultOf);
+        assert.equal(ours, expected, `${end} bytes of ${Buffer.from(data).toString("hex")}`);
+      }
+    }
+  });
+}
 
 const windowed = async (windowLog: number, size?: number): Promise<Uint8Array<ArrayBuffer>> => {
   return await collected(

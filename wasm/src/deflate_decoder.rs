@@ -29,8 +29,9 @@ const ZLIB_DICTIONARY: u32 = 0x2000;
 /// The part of a stream that comes next.
 #[derive(Clone, Copy)]
 enum Part {
-    /// A zlib header; then gzip's fields in their order.
+    /// A zlib header, and what it names a dictionary by; then gzip's fields in their order.
     Zlib,
+    Dictionary,
     Magic,
     Method,
     Time,
@@ -139,11 +140,15 @@ impl Decoder {
                     if field >> 4 & 0xf > ZLIB_MAX_WINDOW {
                         return corrupt("invalid window size");
                     }
-                    if field & ZLIB_DICTIONARY != 0 {
-                        return corrupt("need dictionary");
-                    }
                     self.checksum = 1;
-                    Part::Data
+                    match field & ZLIB_DICTIONARY {
+                        0 => Part::Data,
+                        _ => Part::Dictionary,
+                    }
+                }
+                Part::Dictionary => {
+                    field!(4);
+                    return corrupt("need dictionary");
                 }
                 Part::Magic => match field!(2) {
                     GZIP_MAGIC => Part::Method,

@@ -660,8 +660,8 @@ fn ranged(symbol: u32, log: u32, first: u32) -> u32 {
     (base + first) << 16 | added
 }
 
-/// Makes the table of a code by the lengths of its symbols. Returns whether they are a code: complete, or, with
-/// `may_lack`, of one symbol with one bit, or none.
+/// Makes the table of a code by the lengths of its symbols. Returns whether they are a code: complete, or of no symbol, which
+/// is refused with what it leads to, as in zlib; or, with `may_lack`, of one symbol with one bit.
 fn build(
     table: &mut [u32],
     table_bits: u32,
@@ -688,7 +688,7 @@ fn build(
         }
     }
     if left > 0 {
-        if longest > 1 || !may_lack {
+        if longest > usize::from(may_lack) {
             return false;
         }
         table[..1 << table_bits].fill(SPECIAL | 1); // what no symbol has is an invalid code

@@ -1,4 +1,7 @@
-//! The few libc functions that the C codecs call; wasm32-unknown-unknown has none.
+//! The few libc functions that the C codecs call; wasm32-unknown-unknown has none. Modules export all of them: deflate's have
+//! those that libdeflate and zlib-rs call, or none.
+#![cfg(not(feature = "deflate-decoder"))]
+#![cfg_attr(feature = "deflate-encoder", allow(unused_imports))]
 
 use alloc::alloc::{alloc, alloc_zeroed, dealloc, Layout};
 use alloc::{borrow::ToOwned, string::String};
@@ -26,6 +29,7 @@ unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
     })
 }
 
+#[cfg(not(feature = "deflate-encoder"))]
 #[no_mangle]
 unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
     count
@@ -46,6 +50,7 @@ unsafe extern "C" fn free(pointer: *mut c_void) {
     dealloc(block, Layout::from_size_align_unchecked(size, HEADER));
 }
 
+#[cfg(not(feature = "deflate-encoder"))]
 #[no_mangle]
 unsafe extern "C" fn strlen(string: *const c_char) -> usize {
     let mut length = 0;
@@ -64,6 +69,7 @@ pub unsafe fn text(string: *const c_char) -> String {
     String::from_utf8_unchecked(CStr::from_ptr(string).to_bytes().to_owned())
 }
 
+#[cfg(not(feature = "deflate-encoder"))]
 #[no_mangle]
 extern "C" fn exit(_status: c_int) -> ! {
     core::arch::wasm32::unreachable()
