@@ -59,7 +59,8 @@ export async function bundleForServers(bundle: Omit<Bundle, "options">): Promise
 
 /**
  * Parts that programs import for themselves count more than those that only the command loads, or workers. Codecs' own
- * entries count by how small they are to be.
+ * entries count as the main one does: 9 KB that they do not need took Node 0.7 ms of 4.7, Bun 1.1 of 5; one module more
+ * takes other parts 0.2 to 0.6 ms.
  */
 const WEIGHTS: Readonly<Record<string, number>> = {
   "mod.ts": 40,
@@ -67,10 +68,10 @@ const WEIGHTS: Readonly<Record<string, number>> = {
   "lib/static/mod.ts": 8,
   "lib/compression/mod.ts": 6,
   "lib/cli/cli.ts": 10,
-  "lib/codecs/brotli.ts": 16,
-  "lib/codecs/gzip.ts": 16,
+  "lib/codecs/brotli.ts": 40,
+  "lib/codecs/gzip.ts": 40,
   "lib/codecs/mod.ts": 3,
-  "lib/codecs/zstd.ts": 16,
+  "lib/codecs/zstd.ts": 40,
   "lib/files/mod.ts": 6,
   "lib/upload/mod.ts": 3,
   "lib/node/mod.ts": 1,
