@@ -9,25 +9,25 @@ import { blockFor, linkFlag, MAX_BLOCKING_TIME, OpenFile } from "./open_file.ts"
 import type { FileTarget } from "./output_file.ts";
 import { behind, MAX_WRITE_SIZE, type Taker, writeFully } from "./write_fully.ts";
 
-/** The longest time between two looks whether a full pipe has room, in ms. */
+/** The maximum time in ms between two checks whether a full pipe has room. */
 const MAX_PAUSE = 20;
-/** The maximum number of bytes that are compared with what is in a file. */
+/** The maximum number of bytes that are compared with the content of a file. */
 const COMPARED = 65_536;
 
 /**
- * A write of pieces to the end of a file, which can be brought to its end without a turn of the event loop. Its calls are
- * done by other threads of the process if the file tells when they have ended, and at once otherwise.
+ * A write of pieces to the end of a file, which can be completed without a turn of the event loop. If the file shows
+ * when a call has ended, calls run in other threads of the process; otherwise they are synchronous.
  */
 export class PendingWrite implements Taker {
   readonly #file: OpenFile;
   readonly #pieces: readonly Uint8Array[];
-  /** The bytes of calls that have ended, and of the one under way. */
+  /** The bytes of finished calls, and of the current one. */
   #written = 0;
   #length = 0;
-  /** The file's size when that call began, and its place of writing. */
+  /** The file's size and position at the start of the current call. */
   #size = 0;
   #place = 0;
-  /** Whether the rest was written at once. */
+  /** Whether the rest was written synchronously. */
   #isFinished = false;
   #failure: { readonly reason: unknown } | undefined = undefined;
 
@@ -54,7 +54,7 @@ export class PendingWrite implements Taker {
     return joined.length;
   }
 
-  /** Whether the end of the next call will be known: the place of writing moves, unless the file was cut to less. */
+  /** Whether the end of the next call will be detectable: the position moves, unless the file was truncated. */
   #tellsEnd(): boolean {
     if (this.#isFinished || !this.#file.tellsEnds) return this.#isFinished;
     this.#size = this.#file.size();
@@ -62,12 +62,12 @@ export class PendingWrite implements Taker {
     return this.#place <= this.#size;
   }
 
-  /** Waits for the call under way, for two seconds at most, and writes what is left, at once. */
+  /** Waits for the current call, for at most two seconds, and writes the rest synchronously. */
   finishNow(): void {
     if (this.#length > 0) this.#written += this.#awaitCall();
     this.#length = 0;
     this.#isFinished = true;
-    this.#failure = undefined; // another attempt goes on where one has failed
+    this.#failure = undefined; // another attempt continues where one has failed
     try {
       for (const piece of behind(this.#pieces, this.#written)) {
         this.#file.writeNow(piece, (length) => this.#written += length);
@@ -95,7 +95,7 @@ export class PendingWrite implements Taker {
     return length;
   }
 
-  /** Writes at once what the file takes; a pipe that is full is tried again until its reader has made room. */
+  /** Writes synchronously as much as the file takes; a full pipe is retried until its reader has made room. */
   async #callNow(pieces: readonly Uint8Array[], length: number): Promise<number> {
     for (let ms = 0; !this.#isFinished; ms = Math.min(ms + 1, MAX_PAUSE)) {
       const written = this.#file.writevNow(pieces);
@@ -107,7 +107,7 @@ export class PendingWrite implements Taker {
     return await this.#call(length, () => Promise.resolve(0));
   }
 
-  /** Waits for the call under way; returns how many bytes it took. The place of writing is behind them then. */
+  /** Waits for the current call; returns the number of bytes it took. The position is then behind them. */
   #awaitCall(): number {
     if (!this.#file.status().isFile()) return this.#length;
     for (const end = performance.now() + MAX_BLOCKING_TIME;;) {
@@ -122,8 +122,9 @@ export class PendingWrite implements Taker {
   }
 
   /**
-   * Returns how many bytes the call took, as a full disk takes a part. The file has grown by them, unless others have appended
-   * or cut it between the look at its size and the call: the bytes before `place` tell, if they do not repeat themselves.
+   * Returns the number of bytes that the call took: a full disk takes a part. The file has grown by that number, unless
+   * others have appended or truncated between reading its size and the call. Then the bytes before `place` show the
+   * number, unless they repeat themselves.
    */
   #takenUntil(place: number): number {
     const own = (length: number): Buffer => Buffer.concat(behind(this.#pieces, this.#written), length);
@@ -140,7 +141,7 @@ export class PendingWrite implements Taker {
     throw new Error("others may have changed it during a write, and how much of that it has cannot be known");
   }
 
-  /** Returns bytes of the file, if all are there and may be read. */
+  /** Returns bytes of the file, if all of them exist and may be read. */
   #readBack(position: number, length: number): Buffer | undefined {
     const found = Buffer.alloc(length);
     try {
@@ -156,9 +157,9 @@ export class PendingWrite implements Taker {
   }
 }
 
-/** Returns the numbers of bytes with which `own` begins and `end`, which is as long, ends; the largest first. */
+/** Returns the lengths for which the start of `own` equals the end of `end`, which is as long; the largest first. */
 function overlaps(own: Uint8Array, end: Uint8Array): number[] {
-  const next = new Int32Array(own.length + 1).fill(-1, 0, 1); // after Knuth, Morris and Pratt
+  const next = new Int32Array(own.length + 1).fill(-1, 0, 1); // the algorithm of Knuth, Morris and Pratt
   for (let i = 0, k = -1; i < own.length; next[++i] = ++k) while (k >= 0 && own[k] !== own[i]) k = next[k];
   let count = 0;
   for (let i = 0; i < end.length; i++, count++) while (count >= 0 && own[count] !== end[i]) count = next[count];
@@ -169,18 +170,18 @@ function overlaps(own: Uint8Array, end: Uint8Array): number[] {
 
 export type AppendedFileOptions = Pick<AtomicFileOptions, "followLinks" | "mode" | "flush" | "mtimeMs" | "atOnce">;
 
-/** A file that goes on behind what is in it, which others may do at the same time. */
+/** A file that is appended to, which other processes may do at the same time. */
 export class AppendedFile implements FileTarget, ImmediateTarget {
   readonly maxFileSize: number = Infinity;
   readonly cutsLines = false;
   readonly room: number = Infinity;
-  readonly takesBack = false; // others may have appended since
+  readonly takesBack = false; // others may have appended since the failure
   readonly path: string;
   readonly #options: AppendedFileOptions;
   #file: OpenFile;
   #name: FileName;
   #underWay: PendingWrite | undefined = undefined;
-  /** The files that others have renamed. */
+  /** The files that other programs have renamed. */
   readonly #left = new LeftFiles();
 
   private constructor(path: string, options: AppendedFileOptions, file: OpenFile) {
@@ -190,7 +191,7 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
     this.#name = new FileName(path);
   }
 
-  /** @throws {Error} that names the file and says why it cannot be opened, with the system's `code`. */
+  /** @throws {Error} with the file's name, the reason why it cannot be opened, and the system's `code`. */
   static async open(path: string, options: AppendedFileOptions): Promise<AppendedFile> {
     const opening = OpenFile.open(path, flagsOf(options), options).then((file) => file.withoutWaits(path));
     return new AppendedFile(path, options, await opening.catch(failing("open", path)));
@@ -204,9 +205,9 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
     });
   }
 
-  async rotate(): Promise<void> {} // there is no other file
+  async rotate(): Promise<void> {} // there is only one file
 
-  rotateNow(): void {} // as rotate()
+  rotateNow(): void {} // like rotate()
 
   async flush(): Promise<void> {
     await this.#left.flush(async () => {
@@ -250,7 +251,7 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
   }
 
   async discard(): Promise<void> {
-    await this.#file.close().catch(() => {}); // the reason of the discard is being thrown already
+    await this.#file.close().catch(() => {}); // the reason of the discard is already being thrown
     await this.#left.flush().catch(() => {});
   }
 }

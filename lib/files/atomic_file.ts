@@ -37,47 +37,45 @@ import { openWrittenOver, removeTemporary, requireOther, temporaryPath } from ".
  */
 export interface AtomicFileOptions {
   /**
-   * The time of last change to give the file, in ms since 1970; one before is rounded down to a whole second.
+   * The modification time of the file, in ms since 1970; a time before 1970 is rounded down to a whole second.
    *
    * @default now
    */
   mtimeMs?: number;
   /**
-   * The permission bits to give the file.
+   * The permission bits of the file.
    *
-   * @default those of the file that it replaces, or what the process gives new files
+   * @default those of the file that it replaces, otherwise those of new files of the process
    */
   mode?: number;
   /**
-   * Whether a symbolic link at the path is followed, so that it stays and what it leads to is replaced; if not, the link
-   * itself is replaced. Nothing is followed that is not to be replaced.
+   * Whether a symbolic link at the path is followed, so that the link stays and its target is replaced; otherwise the
+   * link itself is replaced. With `replace: false`, links are not followed.
    *
    * @default true
    */
   followLinks?: boolean;
   /**
-   * A file to write to until the file is complete, in place of what is in it. It is not created, so that one that was
-   * removed meanwhile stays so.
+   * An existing file to use as the temporary one, whose content is overwritten. It is not created if it was removed.
    *
    * @default a new one in the same folder
    */
   temporary?: string;
   /**
-   * Whether what has the file's name already is replaced; if not, `commit()` fails with the code `EEXIST`.
+   * Whether an existing file of the name is replaced; otherwise `commit()` fails with the code `EEXIST`.
    *
    * @default true
    */
   replace?: boolean;
   /**
-   * Whether the file's bytes are flushed to the disk before it gets its name, and then the name, so that both outlive a
-   * loss of power. Without it a loss of power may leave an empty file under the name.
+   * Whether the file's bytes, and then its name, are flushed to the disk, so that both survive a power failure. If
+   * false, a power failure may leave an empty file with the name.
    *
    * @default true
    */
   flush?: boolean;
   /**
-   * Whether calls of the system are made synchronously, but for those that wait for the disk: for what comes faster
-   * than it can be held back.
+   * Whether system calls are synchronous, except those that wait for the disk: for sources without backpressure.
    *
    * @default false
    */
@@ -88,8 +86,8 @@ type AtomicFileSchema = SchemaOf<AtomicFileOptions, "followLinks" | "replace" | 
 
 export function atomicFileMembers(): AtomicFileSchema["members"] {
   return {
-    mtimeMs: number(-8.64e15, 8.64e15), // as of a Date
-    mode: changed(integer(0, 2 ** 32 - 1), (mode) => mode & 0o7777), // a status has more bits
+    mtimeMs: number(-8.64e15, 8.64e15), // the range of a Date
+    mode: changed(integer(0, 2 ** 32 - 1), (mode) => mode & 0o7777), // the mode of a status has more bits
     followLinks: bool(true),
     temporary: lasting(text(undefined, "a path", (path) => path !== "")),
     replace: bool(true),
@@ -102,22 +100,22 @@ export const atomicFileOptions: AtomicFileSchema = /* @__PURE__ */ schema("Atomi
 
 type Settings = ReturnType<typeof atomicFileOptions>;
 
-/** Opens an {@linkcode AtomicFile} at a place that was looked at just before: another look costs up to 10 µs. */
+/** Opens an {@linkcode AtomicFile} at a place that was checked just before: another check takes up to 10 µs. */
 export let openAtomicFileAt: (place: Place, options: AtomicFileOptions) => Promise<AtomicFile>;
 
-/** `made` takes note of what undoes it: also if it fails, since the file may have its name all the same. */
+/** The options of a commit. `made` gets its undo, even if the commit fails, since the file may have its name. */
 type CommitOptions = Pick<NameOptions, "before" | "path"> & { readonly made?: Undoable[] | undefined };
 
 export let commitFile: (file: AtomicFile, options: CommitOptions) => Promise<void>;
 
-/** Whether the file system of a file that is still temporary finds it by its name in another case. */
+/** Whether the file system finds a file that is still temporary by its name in another case. */
 export let ignoresCase: (file: AtomicFile) => boolean;
 
 /**
  * A file that appears under its name only when it is complete: written under a temporary name in the same folder,
  * flushed to the disk, renamed.
  *
- * A file that is dropped without an end is closed, and the temporary one removed, when the garbage collector finds it.
+ * An unreachable file without an end is closed, and its temporary file removed, when it is garbage-collected.
  *
  * @example All of it, or nothing
  * ```ts
@@ -142,9 +140,9 @@ export class AtomicFile {
   #writing: Promise<unknown> | undefined = undefined;
   #ending: Promise<void> | undefined = undefined;
   #naming: Promise<void> | undefined = undefined;
-  /** The error of a write that failed: half of what was to be written may be there. */
+  /** The error of a failed write, which may have written a part of its bytes. */
   #failure: unknown = undefined;
-  /** Its bytes at its end. */
+  /** The number of bytes at its end. */
   #size = 0;
   #isStreaming = false;
 
@@ -153,15 +151,15 @@ export class AtomicFile {
     this.#temporary = temporary;
     this.#settings = settings;
     this.#file = file;
-    // The caller's own temporary file is the caller's to remove.
+    // The caller removes its own temporary file.
     if (settings.temporary === undefined) dropped.register(this, temporary, this);
   }
 
   /**
    * Opens the temporary file for `path`, a path or a `file:` URL.
    *
-   * @throws {Error} that names the file and says why it cannot be made, with the system's `code`: `EINVAL` if a device or
-   * a pipe has the name, which no file can replace.
+   * @throws {Error} with the file's name, the reason why it cannot be created, and the system's `code`: `EINVAL` if a
+   * device or a pipe has the name.
    * @throws {TypeError} if the path or an option is of another type.
    */
   static async open(path: string | URL, options: AtomicFileOptions = {}): Promise<AtomicFile> {
@@ -180,7 +178,7 @@ export class AtomicFile {
   }
 
   static async #openAt(place: Place, settings: Settings, temporary: string): Promise<AtomicFile> {
-    // Never open to more users than what it replaces (but for its ACL, which is not kept), not even meanwhile.
+    // The file is never accessible to more users than the file it replaces (whose ACL is not kept), not even temporarily.
     const bits = settings.mode ?? (place.status?.isFile() ? place.status.mode : undefined);
     const mode = bits === undefined ? undefined : withoutGroup(bits);
     const options = { mode, atOnce: settings.atOnce };
@@ -196,35 +194,32 @@ export class AtomicFile {
     ignoresCase = (file) => existsSync(join(dirname(file.#temporary), basename(file.#temporary).toUpperCase()));
   }
 
-  /** Bytes written so far; once the file is complete or discarded, those that were written. */
+  /** The number of bytes written so far, or until the file was completed or discarded. */
   get size(): number {
     return this.#file.isClosed ? this.#size : this.#file.size();
   }
 
-  /** Reads bytes written, from the one at `position` on; returns how many were read. */
+  /** Reads written bytes from `position` on; returns the number read. */
   readBack(buffer: Uint8Array, position: number): number {
     return this.#file.readBack(buffer, position);
   }
 
-  /** Appends `bytes`. @throws as of {@linkcode writev}. */
+  /** Appends `bytes`. @throws like {@linkcode writev}. */
   write(bytes: Uint8Array): Promise<void> {
     return this.writev([bytes]);
   }
 
   /**
-   * Appends all bytes of `pieces`, with one call of the system where it takes them at once, behind those of earlier calls.
-   * A file that a write failed of is worth nothing: it takes no more, and cannot be committed.
+   * Appends all bytes of `pieces`, in order with earlier calls, and in one system call if that takes them all. After a
+   * failed write, the file takes no more bytes and cannot be committed.
    *
-   * @throws {Error} that names the file and says why it cannot be written, with the system's `code`.
+   * @throws {Error} with the file's name, the reason why it cannot be written, and the system's `code`.
    */
   writev(pieces: readonly Uint8Array[]): Promise<void> {
     return this.#write(() => this.#append(pieces));
   }
 
-  /**
-   * Appends all bytes of a stream; resolves to how many there were. Where the runtime can do that, which is Bun with
-   * the body of a request to its server, they do not pass through JavaScript.
-   */
+  /** Appends all bytes of a stream; resolves to their number. On Bun, the body of a request to its server bypasses JavaScript. */
   writeStream(stream: ReadableStream<Uint8Array>): Promise<number> {
     return this.#write(async () => {
       if (writeStream !== undefined) {
@@ -262,10 +257,10 @@ export class AtomicFile {
   }
 
   /**
-   * Everything but the name: flushes the file and closes it, so that several files can get their names together. The
-   * temporary file is gone if that fails.
+   * Flushes and closes the file, without giving it its name yet, so that several files can get their names together. If
+   * that fails, the temporary file is removed.
    *
-   * @throws {Error} as of {@linkcode commit}.
+   * @throws {Error} like {@linkcode commit}.
    */
   async end(): Promise<void> {
     if (this.#state !== "open") throw this.#misuse();
@@ -276,11 +271,11 @@ export class AtomicFile {
   async #end(): Promise<void> {
     const { mtimeMs, mode, flush, replace } = this.#settings;
     try {
-      await this.#writing?.catch(() => {}); // kept as the failure
+      await this.#writing?.catch(() => {}); // stored as the failure
       if (this.#failure !== undefined) throw this.#failure;
       const replaced = replace ? replacedAt(this.#place) : undefined;
       if (replaced !== undefined) await keepAttributes(this.#file, replaced);
-      if (mode !== undefined) await this.#file.chmod(mode); // open() applied the umask
+      if (mode !== undefined) await this.#file.chmod(mode); // open() has applied the umask
       if (mtimeMs !== undefined) await this.#file.setModified(mtimeMs);
       if (flush) await this.#file.datasync();
       this.#size = this.#file.size();
@@ -293,11 +288,11 @@ export class AtomicFile {
   }
 
   /**
-   * Puts the file under its name, in place of what was there unless `replace` is false; {@linkcode end}s it before if
-   * that was not done. The temporary file is gone if that fails, and so is the file if `replace` is false.
+   * Gives the file its name, and replaces an existing file unless `replace` is false; calls {@linkcode end} first if
+   * necessary. If it fails, the temporary file is removed, and with `replace: false` the file, too.
    *
-   * @throws {Error} that names the file and says why it cannot be completed, with the system's `code`; `EINVAL` also of a
-   * link, a device or a pipe that has taken the name meanwhile. If a write failed, what that failed with.
+   * @throws {Error} with the file's name, the reason why it cannot be completed, and the system's `code`; `EINVAL` also
+   * if a link, a device or a pipe has taken the name meanwhile. After a failed write, its error.
    */
   async commit(): Promise<void> {
     await this.#commit();
@@ -325,13 +320,13 @@ export class AtomicFile {
     try {
       await (flush ? flushFolder(dirname(path), take) : take());
     } catch (error) {
-      if (this.#state === "gone") await undoAll(own); // a lock that its maker does not know of would stay
+      if (this.#state === "gone") await undoAll(own); // otherwise an unknown lock file would stay
       await this.#remove();
       throw fileFailure(action, path, error);
     }
   }
 
-  /** Removes the temporary file, unless it was committed; waits for a `commit()` that is under way. */
+  /** Removes the temporary file, unless it was committed; waits for a running `commit()`. */
   async discard(): Promise<void> {
     await (this.#state === "named" ? this.#naming?.catch(() => {}) : this.#remove());
   }
@@ -340,18 +335,19 @@ export class AtomicFile {
     if (this.#state === "gone") return;
     this.#leave();
     if (!this.#file.isClosed) this.#size = this.#file.size();
-    const closing = this.#file.close().catch(() => {}); // the file goes away: what closing could not flush does not matter
-    // A stream cannot be stopped by us; it goes on to a file that has no name any more, which is closed when it ends.
+    // The file is removed: a failed flush on closing does not matter.
+    const closing = this.#file.close().catch(() => {});
+    // A running stream cannot be stopped; it continues into a file without a name, which is closed at its end.
     if (!this.#isStreaming) await closing;
     await removeTemporary(this.#temporary);
   }
 
-  /** {@linkcode discard}s what was not committed. */
+  /** Removes the file if it was not committed, like {@linkcode discard}. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.discard();
   }
 
-  /** The file is over: committed, or removed. */
+  /** Marks the file as committed or removed. */
   #leave(): void {
     this.#state = "gone";
     dropped.unregister(this);
@@ -363,7 +359,7 @@ export class AtomicFile {
   }
 }
 
-/** Writes a text so that its file never holds half of it. @throws as of {@linkcode AtomicFile.commit}. */
+/** Writes a text so that its file never contains a part of it. @throws like {@linkcode AtomicFile.commit}. */
 export async function writeAtomically(path: string, text: string, options: AtomicFileOptions = {}): Promise<void> {
   const file = await AtomicFile.open(path, options);
   try {
@@ -374,5 +370,5 @@ export async function writeAtomically(path: string, text: string, options: Atomi
   }
 }
 
-/** Removes temporary files whose {@linkcode AtomicFile} was dropped; no other file has ever had such a name. */
+/** Removes the temporary files of unreachable {@linkcode AtomicFile}s; no other file ever has such a name. */
 const dropped = new FinalizationRegistry<string>((temporary) => void removeTemporary(temporary));

@@ -22,16 +22,17 @@ import {
 import { renameFile, WRITABLE } from "./rename.ts";
 import { openWrittenOver, removeTemporary, requireOther } from "./temporary.ts";
 
-/** Bytes of one read and write. */
+/** The bytes of one read and write. */
 const CHUNK_SIZE = 1024 * 1024;
 
 /**
- * Copies a file to a temporary one, with all but its name. The temporary file is gone if that fails.
+ * Copies a file to a temporary one, complete except for its name. If that fails, the temporary file is removed.
  *
  * @param options.flush Whether the copy is flushed to the disk. Default: true.
- * @param options.temporary Set if the temporary file is a caller's, and may exist.
- * @param place Of the file that the copy will replace, whose permission bits and owner it gets, as they are at the end.
- * @throws {Error} also if the source was changed meanwhile, other than by bytes behind its end.
+ * @param options.temporary Set if the caller owns the temporary file, which may exist.
+ * @param place The place of the file that the copy will replace, whose permission bits and owner the copy gets at the
+ * end.
+ * @throws {Error} also if the source changed meanwhile, except by appended bytes.
  */
 export async function copyToTemporary(
   source: string,
@@ -50,8 +51,8 @@ async function copyOpened(
   place: Place | undefined,
 ): Promise<void> {
   const before = from.exactStatus();
-  const original = Number(before.mode) & 0o777; // not those bits that run it with its owner's rights
-  // As of an AtomicFile: never open to more users meanwhile.
+  const original = Number(before.mode) & 0o777; // without the setuid and setgid bits
+  // Like an AtomicFile: never accessible to more users meanwhile.
   const mode = withoutGroup(options.mode ?? (place && replacedAt(place))?.mode ?? original) | WRITABLE;
   const to =
     await (options.temporary === undefined
@@ -60,14 +61,14 @@ async function copyOpened(
   try {
     await copyBytes(from, before, to).then(() => complete(to, original, options, place)).finally(() => to.close());
   } catch (error) {
-    await removeTemporary(temporary); // the first error tells more
+    await removeTemporary(temporary); // the first error is more specific
     throw error;
   }
 }
 
 /**
- * Copies as many bytes as the file has at first, or those up to its end: files of /proc have a size of 0, those of /sys one
- * that is too large. `fs.copyFile` of Node loses the former, and never ends if a file gets shorter.
+ * Copies as many bytes as the file had at the start, or up to its end: files of /proc have the size 0, those of /sys
+ * one that is too large. `fs.copyFile` of Node loses the former, and never ends if a file shrinks.
  */
 async function copyBytes(from: OpenFile, before: BigIntStats, to: OpenFile): Promise<void> {
   let size = Number(before.size) || Infinity;
@@ -78,18 +79,18 @@ async function copyBytes(from: OpenFile, before: BigIntStats, to: OpenFile): Pro
     if (length === 0) break;
     await writeFully(to, [buffer.subarray(0, length)]);
     copied += length;
-    if (size === Infinity) size = from.size() || Infinity; // an ordinary file that was empty until then
+    if (size === Infinity) size = from.size() || Infinity; // an ordinary file that was empty before
   }
   const after = from.exactStatus();
   const isAsBefore = after.size === before.size && after.mtimeNs === before.mtimeNs && after.ctimeNs === before.ctimeNs;
-  if (isAsBefore && BigInt(copied) !== before.size) return; // of /proc or /sys, with other bytes at each look
-  // No time shows what is written through a mapping, and any time of a write can be set back.
+  if (isAsBefore && BigInt(copied) !== before.size) return; // a file of /proc or /sys, whose bytes differ at each read
+  // Times do not show writes through a mapping, and the time of any write can be set back.
   if (copied < before.size || !await holdsSame(from, to, copied)) {
     throw new Error("it changed while it was copied: try again once it is at rest");
   }
 }
 
-/** Whether a file still begins with the bytes of its copy: then it did so when the copy was complete, too. */
+/** Whether a file still begins with the bytes of its copy: then it also did when the copy was completed. */
 async function holdsSame(from: OpenFile, to: OpenFile, size: number): Promise<boolean> {
   const [original, copy] = [from, to].map(() => Buffer.allocUnsafeSlow(Math.min(size, CHUNK_SIZE)));
   for (let at = 0; at < size;) {
@@ -113,7 +114,7 @@ async function complete(
   if (mode !== undefined) await file.chmod(mode & 0o7777);
   else if (replaced === undefined && (file.status().mode & 0o7777) !== original) {
     await file.chmod(original).catch((error) => {
-      if (error.code !== "EPERM") throw error; // a file system without permission bits
+      if (error.code !== "EPERM") throw error; // the file system has no permission bits
     });
   }
   if (mtimeMs !== undefined) await file.setModified(mtimeMs);
@@ -129,14 +130,15 @@ export const copyFileOptions: SchemaOf<CopyOptions, "followLinks"> = /* @__PURE_
 });
 
 /**
- * Copies a file so that its new name never holds half of it. Of a file that grows meanwhile it has a beginning, no shorter
- * than the file was; one that changes otherwise is not copied.
+ * Copies a file so that its new name never refers to a partial copy. If the file grows meanwhile, the copy has at least
+ * its initial bytes; a file that changes otherwise is not copied.
  *
  * @param source The path of the file, or its `file:` URL.
- * @param target The path of the copy, or its `file:` URL; a file that was there is replaced, and its permission bits stay.
- * @param options `mode`, `mtimeMs`, `followLinks` and `temporary`, as of {@linkcode AtomicFile}; where there was no file,
- * the `mode` is the original's by default, but for the bits that run it with its owner's rights.
- * @throws {Error} that names both and says why it cannot be copied, with the system's `code`.
+ * @param target The path of the copy, or its `file:` URL; an existing file is replaced, and its permission bits are
+ * kept.
+ * @param options `mode`, `mtimeMs`, `followLinks` and `temporary`, like those of {@linkcode AtomicFile}; without an
+ * existing file, the default `mode` is the original's without its setuid and setgid bits.
+ * @throws {Error} with both names, the reason why the file cannot be copied, and the system's `code`.
  * @throws {TypeError} if a path or an option is of another type, or the temporary file is the source or the target.
  * @example A copy with the original's time
  * ```ts
@@ -168,7 +170,8 @@ export async function copyFileAtomic(
 async function copyTo(place: Place, source: OpenFile, { followLinks, ...options }: CopySettings): Promise<void> {
   requireReplaceable(place);
   const temporary = options.temporary ?? temporaryBeside(place.path);
-  await copyOpened(source, temporary, options, place).finally(() => source.close()); // Windows replaces no open file
+  // Windows does not replace open files.
+  await copyOpened(source, temporary, options, place).finally(() => source.close());
   try {
     const before = stillReplaceable(place, followLinks);
     await flushFolder(dirname(place.path), () => renameFile(temporary, place.path, { before }));

@@ -5,25 +5,25 @@ import { type NameOptions, takeName } from "./place.ts";
 import { whileRefused } from "./rename.ts";
 
 /**
- * The outcome of an undo: `undone`, `kept` because it replaced something or the system refused, `changed` because
- * something else is there by now or it was written to, or `missing` because nothing is.
+ * The outcome of an undo: `undone`; `kept` because it replaced an object or the system refused; `changed` because
+ * another object has the name or it was written to; or `missing` because there is none.
  */
 export type Undone = "undone" | "kept" | "changed" | "missing";
 
-/** An object that an operation created, and that can be taken away again. */
+/** An object that an operation created, and that can be removed again. */
 export interface Undoable {
-  /** Removes exactly what the operation created, if it is there unchanged. Never rejects. */
+  /** Removes exactly the object that the operation created, if it is unchanged. Never rejects. */
   undo(): Promise<Undone>;
 }
 
-/** The parts of a file's status that tell it from all others, and from itself once it was written to. */
+/** The parts of a file's status that distinguish it from all others, and from its state before a write. */
 export interface FileIdentity {
   readonly dev: bigint;
   readonly ino: bigint;
-  /** The time of the file's birth, which distinguishes a reused inode; 0 where the file system does not know. */
+  /** The time of the file's birth, which distinguishes a reused inode; 0 if the file system has none. */
   readonly birthtimeNs: bigint;
   readonly size: bigint;
-  /** The time of its last write, which distinguishes bytes that were overwritten. */
+  /** The time of its last write, which distinguishes overwritten bytes. */
   readonly mtimeNs: bigint;
 }
 
@@ -31,7 +31,7 @@ export function identityIn({ dev, ino, birthtimeNs, size, mtimeNs }: BigIntStats
   return { dev, ino, birthtimeNs, size, mtimeNs };
 }
 
-/** Returns the identity of the file or link at `path`; undefined if there is nothing. */
+/** Returns the identity of the file or link at `path`; undefined if there is none. */
 export async function identityOf(path: string): Promise<FileIdentity | undefined> {
   try {
     return identityIn(await lstat(path, { bigint: true }));
@@ -44,9 +44,8 @@ export async function identityOf(path: string): Promise<FileIdentity | undefined
 /**
  * Whether two identities are those of one file, unchanged.
  *
- * Where the file system knows no time of birth, a reused inode is recognized by the size and the time of the last write
- * alone. Where the system gives the time of the last change of status in its stead, a file whose permissions or links
- * were changed counts as changed, too.
+ * If the file system has no birth times, a reused inode is recognized only by size and modification time. If the system
+ * gives the change time instead, a file with changed permissions or links counts as changed, too.
  */
 export function isSameFile(one: FileIdentity, other: FileIdentity): boolean {
   const haveBirths = one.birthtimeNs !== 0n && other.birthtimeNs !== 0n;
@@ -55,8 +54,8 @@ export function isSameFile(one: FileIdentity, other: FileIdentity): boolean {
 }
 
 /**
- * Removes the file at `path` if it is still the one with an identity. Looking and removing follow each other in one turn
- * of the event loop, so that nothing of this process comes between.
+ * Removes the file at `path` if it still has an identity. The check and the removal run in one turn of the event loop,
+ * so that no other code of this process runs in between.
  */
 export async function removeIfSame(
   path: string,
@@ -76,29 +75,29 @@ export async function removeIfSame(
   });
 }
 
-/** Whether an error says that nothing has a path, be it that a part of it is a file. */
+/** Whether an error means that a path does not exist, for example because a part of it is a file. */
 export function isMissing(error: unknown): boolean {
   return ["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "");
 }
 
-/** A file that an operation gave its name. */
+/** A file that got its name from an operation. */
 export class CreatedFile implements Undoable {
   readonly path: string;
   readonly #identity: FileIdentity;
-  /** Whether something had the name before, which is gone, so that the file has to stay. */
+  /** Whether the file has replaced an object, so that it must stay. */
   replaced = false;
 
-  /** @param identity The file's, which had its name before this process looked, and replaced nothing. */
+  /** @param identity The identity of a file that already had its name, and replaced none. */
   constructor(path: string, identity: FileIdentity) {
     this.path = path;
     this.#identity = identity;
   }
 
   /**
-   * Gives the complete file `from` the name `to`, as {@linkcode takeName} does, and notes in `made` what undoes that: also
-   * if it fails, since the name may be taken all the same.
+   * Gives the complete file `from` the name `to`, like {@linkcode takeName}, and adds the undo to `made`, even if it
+   * fails, since the file may have the name.
    *
-   * @throws {Error} what the file system says, with its `code`: `EEXIST` of a name that is taken.
+   * @throws {Error} of the file system, with its `code`: `EEXIST` if the name is taken.
    */
   static async take(
     from: string,
@@ -106,7 +105,7 @@ export class CreatedFile implements Undoable {
     { replace, atOnce, before, check, path = to }: NameOptions,
     made: Undoable[],
   ): Promise<void> {
-    // Before it has the name: after that another file may have it.
+    // Before it has the name: afterwards another file may have it.
     const created = new CreatedFile(path, identityIn(await lstat(from, { bigint: true })));
     made.push(created);
     try {
@@ -124,7 +123,7 @@ export class CreatedFile implements Undoable {
   }
 }
 
-/** Takes away again all that was made, the newest first. Never rejects: an earlier failure is the one to tell. */
+/** Removes all created objects again, the newest first. Never rejects, since an earlier failure is the one to report. */
 export async function undoAll(made: readonly Undoable[]): Promise<void> {
   for (const each of made.toReversed()) await each.undo();
 }

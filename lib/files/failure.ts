@@ -24,17 +24,17 @@ const meanings: Readonly<Record<string, string>> = {
   EROFS: "the file system is read-only",
 };
 
-/** Words of a caller's own, by the system's code. */
+/** The caller's own reasons, by the system's code. */
 type Words = Readonly<Record<string, string>>;
 
-/** Codes of a disk that is full. */
+/** The codes of a full disk. */
 export const FULL: readonly unknown[] = ["ENOSPC", "EDQUOT"];
 
 /** Returns the system's code of an error; undefined if it has none. */
 export function codeOf(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null | undefined)?.code;
   if (typeof code === "string") return code;
-  // Deno has some errors that only their words tell, as in "File too large (os error 27)".
+  // Some of Deno's errors have their number only in the message, such as "File too large (os error 27)".
   const number = Number(/\(os error (\d+)\)$/.exec(messageOf(error))?.[1]);
   return Object.entries(constants.errno).find(([, known]) => known === number)?.[0];
 }
@@ -46,8 +46,8 @@ export function wordsOf(code: string): string | undefined {
 /**
  * Returns the reason for which the file system refused, in words; the message of an error without a known code.
  *
- * @param own Words that say more where the caller knows what is in the way; they go before those of all.
- * @param hint What to do about it.
+ * @param own More specific reasons of the caller, which take precedence over the general ones.
+ * @param hint Advice for the user, by code.
  */
 export function reasonOf(error: unknown, own: Words = {}, hint: Words = {}): string {
   const code = codeOf(error) ?? "";
@@ -60,14 +60,14 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The system's error behind each one that names its file. */
+/** The file system's errors behind those that name their file. */
 const causes = new WeakMap<Error, unknown>();
 
 /**
- * Returns a file system error whose message names the file, with the system's `code`, and its error as the cause. An
- * error that was made here already is replaced by one for its cause.
+ * Returns a file system error whose message names the file, with the system's `code`, and its error as the cause. If
+ * `error` was made here, its cause is used instead.
  *
- * @param action What failed, as in "Cannot write".
+ * @param action The failed action, such as "Cannot write".
  */
 export function fileFailure(action: string, path: string, error: unknown): Error {
   const cause = causes.has(error as Error) ? causes.get(error as Error) : error;
@@ -87,7 +87,7 @@ export function failing(action: string, path: string): (error: unknown) => never
   };
 }
 
-/** Makes a call. @throws {Error} {@linkcode fileFailure} of what that throws. */
+/** Runs a call. @throws {Error} {@linkcode fileFailure} of the call's error. */
 export function failingNow<T>(action: string, path: string, call: () => T): T {
   try {
     return call();
@@ -97,8 +97,8 @@ export function failingNow<T>(action: string, path: string, call: () => T): T {
 }
 
 /**
- * Leaves out of the stack of `error` the frames of `inner`, which must be under way, and of what it has called: they tell
- * users nothing, and engines keep ten frames.
+ * Removes the frames of `inner`, which must be running, and of its callees from the stack of `error`: they do not help
+ * users, and engines keep only ten frames.
  */
 export function withoutFrames<E extends Error>(error: E, inner: (...args: never[]) => unknown): E {
   Error.captureStackTrace?.(error, inner);
@@ -106,9 +106,9 @@ export function withoutFrames<E extends Error>(error: E, inner: (...args: never[
 }
 
 /**
- * Tells of something that is not as it should be, and fails nothing.
+ * Reports a problem that fails no operation.
  *
- * @param onWarning Called with the error; what it throws is a warning, too. Undefined: the process warns of the error.
+ * @param onWarning Called with the error; an exception in it is a warning, too. Undefined: a warning of the process.
  */
 export function warn(onWarning: ((error: Error) => void) | undefined, error: Error): void {
   if (onWarning === undefined) return process.emitWarning(error);

@@ -10,14 +10,14 @@ import { filePath } from "./names.ts";
 import { requireReplaceable } from "./place.ts";
 
 /**
- * Writes a character that two strings share as one: half of a surrogate pair at the end of a string goes to
- * the next one, as in a TextEncoderStream.
+ * Joins a surrogate pair that two strings share: the first half at the end of a string moves to the next one, as in a
+ * TextEncoderStream.
  */
 export class SurrogateJoiner {
   /** The first half of a pair; "" if there is none. */
   #half = "";
 
-  /** The chunks as they are to be written; what is no string is left as it is. */
+  /** Returns the chunks as they are to be written; chunks other than strings are unchanged. */
   joined(chunks: readonly unknown[]): unknown[] {
     const joined: unknown[] = [];
     for (const chunk of chunks) {
@@ -31,7 +31,7 @@ export class SurrogateJoiner {
     return joined;
   }
 
-  /** The half of a pair that is left where no string follows; it becomes U+FFFD in UTF-8. */
+  /** Returns the half of a pair that no string follows; in UTF-8 it becomes U+FFFD. */
   rest(): string[] {
     const half = this.#half;
     this.#half = "";
@@ -48,7 +48,7 @@ export class SurrogateJoiner {
 }
 
 /**
- * A file as a WritableStream of bytes and text, made by {@linkcode openFileWritable}.
+ * A file as a WritableStream of bytes and text, opened by {@linkcode openFileWritable}.
  *
  * @example A log that several processes may write to
  * ```ts
@@ -68,7 +68,7 @@ export class FileWritable extends BatchedWritableStream<Uint8Array | string> {
   readonly #items: ItemWriter;
   readonly #pairs: SurrogateJoiner;
 
-  /** Takes over a file that is open: for {@linkcode openFileWritable}. */
+  /** Takes over an open file: for {@linkcode openFileWritable}. */
   constructor(file: FileTarget) {
     const items = new ItemWriter(file);
     const pairs = new SurrogateJoiner();
@@ -93,21 +93,21 @@ export class FileWritable extends BatchedWritableStream<Uint8Array | string> {
   }
 
   /**
-   * Waits until everything that was written so far is on the disk; of an `atomic` file, which is flushed when it is
-   * complete, until the system has it. The stream stays open, and may be locked.
+   * Waits until all chunks written so far are on the disk. An `atomic` file is flushed when it is complete: then this
+   * waits until the system has the chunks. The stream stays open, and may be locked.
    *
-   * @throws {Error} why it cannot be written, with the system's `code`.
+   * @throws {Error} with the reason why the file cannot be written, and the system's `code`.
    */
   flush(): Promise<void> {
     return this.#items.request(this, "flush");
   }
 
   /**
-   * Opens the file by its name again, behind everything that was written so far: for when another program, such as
-   * logrotate, has renamed it. Needs `append`.
+   * Opens the file by its name again, after all chunks written so far: for use after another program, such as
+   * logrotate, has renamed it. Requires `append`.
    *
    * @throws {TypeError} if the file was not opened with `append`.
-   * @throws {Error} why it cannot be opened, with the system's `code`.
+   * @throws {Error} with the reason why the file cannot be opened, and the system's `code`.
    */
   async reopen(): Promise<void> {
     this.#appended("reopen()");
@@ -115,12 +115,12 @@ export class FileWritable extends BatchedWritableStream<Uint8Array | string> {
   }
 
   /**
-   * Writes everything that was written so far to the disk before it returns: for a process that is about to end, as in a
-   * handler of `process.on("exit")`. Waits for a write that is under way, and for a pipe's reader to take more, for 2 s at
-   * most. Needs `append`.
+   * Writes all chunks so far to the disk before it returns: for a process that is about to end, such as in a handler of
+   * `process.on("exit")`. Waits for at most 2 s for a running write, or a pipe's reader. Requires `append`.
    *
    * @throws {TypeError} if the file was not opened with `append`.
-   * @throws {Error} why it cannot be written, with the system's `code`, or that others hide how much is; the stream then fails, too.
+   * @throws {Error} with the reason why the file cannot be written, and the system's `code`; or if other writers make
+   * the written bytes uncertain. The stream then fails, too.
    */
   flushSync(): void {
     this.#items.flushNow(() => this.#pairs.joined(drainBatches(this)), this.#appended("flushSync()"));
@@ -145,7 +145,7 @@ export class FileWritable extends BatchedWritableStream<Uint8Array | string> {
  */
 export interface OpenFileWritableOptions extends AtomicFileOptions {
   /**
-   * Whether the file appears under its name only when it is complete; an aborted stream leaves nothing then.
+   * Whether the file gets its name only when it is complete; an aborted stream then leaves no file.
    *
    * @default false
    */
@@ -157,22 +157,21 @@ export interface OpenFileWritableOptions extends AtomicFileOptions {
    */
   flush?: boolean;
   /**
-   * The permission bits to give the file; unless it is `atomic`, only to one that is made, and less the process's
-   * umask.
+   * The permission bits of the file. Without `atomic`, they apply only to a new file, reduced by the process's umask.
    *
-   * @default what the process gives new files
+   * @default those of new files of the process
    */
   mode?: number;
   /**
-   * Whether a symbolic link at the path is followed; if not, the link itself is replaced by an `atomic` file, and refuses
-   * any other with the code `ELOOP`. On Windows only an `atomic` file does not follow it.
+   * Whether a symbolic link at the path is followed; otherwise an `atomic` file replaces the link itself, and any other
+   * file fails with the code `ELOOP`. On Windows, only an `atomic` file does not follow it.
    *
    * @default true
    */
   followLinks?: boolean;
   /**
-   * Whether the file goes on behind what is in it, as the system's own way of appending has it: other processes may write
-   * to its end, too. A file that is missing is made. Not with `atomic` or `replace`.
+   * Whether chunks are appended to the file, by the system's append mode: other processes may append, too. A missing
+   * file is created. Excludes `atomic` and `replace`.
    *
    * @default false
    */
@@ -190,14 +189,14 @@ export const openFileWritableOptions: SchemaOf<
 }));
 
 /**
- * Opens a file as a WritableStream of bytes and text, in place of what was there; text is written as UTF-8. Chunks that
- * queue up are written together, and the promise of a `write()` is fulfilled when the system has the chunk's bytes; half
- * of a surrogate pair at the end of a string waits for the next one.
+ * Opens a file as a WritableStream of bytes and text, and overwrites an existing file; text is written as UTF-8. Queued
+ * chunks are written together, and the promise of a `write()` fulfils when the system has the chunk's bytes. Half of a
+ * surrogate pair at the end of a string waits for the next string.
  *
  * @param path The file's path, or its `file:` URL.
- * @throws {Error} that names the file and says why it cannot be made, with the system's `code`; so do writes and closing
- * if they fail.
- * @throws {TypeError} if the path or an option is none, or options exclude each other.
+ * @throws {Error} with the file's name, the reason why it cannot be created, and the system's `code`; writes and
+ * closing reject in the same way.
+ * @throws {TypeError} if the path or an option is invalid, or options exclude each other.
  * @example Text, line by line
  * ```ts
  * import { openFileWritable } from "@millrace/streams/files";

@@ -6,12 +6,12 @@ import { OpenFile } from "./open_file.ts";
 import { followedPlace } from "./place.ts";
 import { UNSHARED, whileRefused, whileRefusedNow } from "./rename.ts";
 
-/** Error codes of systems that cannot flush a folder, or do not let this user open it. */
+/** Error codes of systems that cannot flush a folder, or do not let this user open one. */
 const refusals: readonly unknown[] = ["EACCES", "EBADF", "EINVAL", "EISDIR", "ENOTSUP", "EPERM"];
 
 /**
- * Waits until the names in a folder are on the disk, where the system can do that. The folder is opened before `change`,
- * which changes the names: what wants a descriptor fails while nothing has happened.
+ * Waits until the names in a folder are on the disk, if the system can flush them. The folder is opened before `change`
+ * changes the names, so that a lack of descriptors fails before any change.
  */
 export async function flushFolder(path: string, change?: () => Promise<void>): Promise<void> {
   const folder = await OpenFile.open(path, "r").catch(requireRefusal);
@@ -19,22 +19,22 @@ export async function flushFolder(path: string, change?: () => Promise<void>): P
     await change?.();
     await folder?.sync().catch(requireRefusal);
   } finally {
-    await folder?.close().catch(() => {}); // nothing was written to it
+    await folder?.close().catch(() => {}); // no bytes were written to it
   }
 }
 
-/** @throws {unknown} `error`, if another system might flush the folder all the same. */
+/** @throws {unknown} `error`, unless its code means that the system cannot flush a folder. */
 function requireRefusal(error: { readonly code?: unknown }): undefined {
   if (!refusals.includes(error.code)) throw error;
 }
 
-/** The failures of a process without a free descriptor, which are waited out as those of writes; and of files in use. */
+/** Transient failures, which are retried: no free descriptor, and files in use. */
 const passing = { codes: new Set(["EMFILE", "ENFILE", ...UNSHARED]), deadline: 60_000 };
 
 /**
- * Waits until the bytes of closed files, and the names in their folder, are on the disk. Files that are gone have none.
+ * Waits until the bytes of closed files, and the names in their folder, are on the disk. Removed files are skipped.
  *
- * @throws {Error} that names what cannot be flushed, with the system's `code`.
+ * @throws {Error} with the name of the file or folder that cannot be flushed, and the system's `code`.
  */
 export async function flushFiles(paths: readonly string[], folder: string): Promise<void> {
   for (const path of paths) {
@@ -46,7 +46,7 @@ export async function flushFiles(paths: readonly string[], folder: string): Prom
   await whileRefused(() => flushFolder(folder), passing).catch((error) => requireGone(folder, error));
 }
 
-/** Does what {@linkcode flushFiles} does, but blocks the thread meanwhile. */
+/** Flushes like {@linkcode flushFiles}, but blocks the thread. */
 export function flushFilesNow(paths: readonly string[], folder: string): void {
   for (const path of [...paths, folder]) {
     try {
@@ -64,7 +64,7 @@ export function flushFilesNow(paths: readonly string[], folder: string): void {
   }
 }
 
-/** The name under which a file is written: that of a new one is not on the disk with its bytes. It is flushed once. */
+/** The name of the file that is written. The name of a new file is not flushed with its bytes; it is flushed once. */
 export class FileName {
   readonly #path: string;
   #isFlushed = false;
@@ -85,7 +85,7 @@ export class FileName {
     this.#isFlushed = true;
   }
 
-  /** The folder with the name; undefined if that is flushed, a pipe's or a device's, or not to be seen by this process. */
+  /** Returns the folder of the name; undefined if it is flushed, belongs to a pipe or device, or is inaccessible. */
   #folder(): string | undefined {
     if (this.#isFlushed || !mayRead(dirname(this.#path))) return undefined;
     try {
@@ -98,14 +98,14 @@ export class FileName {
   }
 }
 
-/** @throws {Error} unless the file is gone, or a link has its name. */
+/** @throws {Error} unless the file was removed, or a link has its name. */
 function requireGone(path: string, error: unknown): void {
   if (!["ENOENT", "ELOOP"].includes(codeOf(error)!)) throw fileFailure("flush", path, error);
 }
 
 /**
- * The files that a stream writes to no more, which are closed beside its writing, and its flushes. After a failed flush
- * all fail: the system has dropped what it could not write, and would acknowledge the next one.
+ * The files that a stream no longer writes to, closed in parallel with its writes, and their flushes. After a failed
+ * flush, all later ones fail: the system has dropped the bytes, and would report success for the next one.
  */
 export class LeftFiles {
   /** The files that are being flushed, with their paths. */
@@ -113,12 +113,12 @@ export class LeftFiles {
   #closing: Promise<unknown> = Promise.resolve();
   #failure: Error | undefined = undefined;
 
-  /** Closes a file. A later flush finds it by its path. */
+  /** Closes a file. A later flush opens it by its path. */
   close(file: OpenFile): void {
-    this.#closing = Promise.all([this.#closing, file.close().catch(() => {})]); // its bytes are in the system's hands
+    this.#closing = Promise.all([this.#closing, file.close().catch(() => {})]); // the system has its bytes
   }
 
-  /** Closes a file once its bytes are on the disk: another program has its name, or the right to open it. */
+  /** Flushes and closes a file, because another program has its name, or the right to open it. */
   flushAndClose(file: OpenFile, path: string): void {
     this.#flushing.set(file, path);
     const flushed = file.datasync().catch((error) => {
@@ -132,9 +132,10 @@ export class LeftFiles {
   }
 
   /**
-   * Waits until all are closed, and those on the disk; then flushes what the stream writes to.
+   * Waits until all of them are closed, and flushed if necessary; then calls `others` to flush the stream's current
+   * file.
    *
-   * @throws {Error} that names a file that could not be flushed, now or earlier.
+   * @throws {Error} with the name of a file that could not be flushed, now or earlier.
    */
   async flush(others?: () => Promise<void>): Promise<void> {
     await this.#closing;
@@ -142,7 +143,7 @@ export class LeftFiles {
     await others?.().catch((error) => this.#fail(error));
   }
 
-  /** Does what {@linkcode flush} does, but blocks the thread meanwhile. */
+  /** Flushes like {@linkcode flush}, but blocks the thread. */
   flushNow(others: () => void): void {
     this.#requireNone();
     try {
@@ -158,7 +159,7 @@ export class LeftFiles {
   }
 
   #fail(error: unknown): never {
-    if (!passing.codes.has(codeOf(error) ?? "")) this.#failure ??= error as Error; // else nothing was lost
+    if (!passing.codes.has(codeOf(error) ?? "")) this.#failure ??= error as Error; // otherwise no bytes were lost
     throw error;
   }
 }

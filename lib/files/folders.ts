@@ -4,9 +4,9 @@ import { codeOf, fileFailure } from "./failure.ts";
 import { isOneFile, OpenFile, showsOpenFiles } from "./open_file.ts";
 
 /**
- * Makes a directory, and those above it as far as they are missing; looks at none above one that can be made, which the
- * process may not be permitted to. A failure names the directory that could not be made: Node's own way says of a
- * read-only file system that a directory is missing, and never ends below /proc.
+ * Creates a directory and its missing ancestors. It does not access ancestors of an existing one, for which the process
+ * may have no permission. A failure names the directory that could not be created: Node's own function reports a
+ * missing directory on a read-only file system, and never ends below /proc.
  */
 export function makeDirectorySync(path: string): void {
   const above = dirname(path);
@@ -22,7 +22,7 @@ export function makeDirectorySync(path: string): void {
   }
 }
 
-/** Makes a directory as {@linkcode makeDirectorySync} does; rejects where that throws. */
+/** Creates a directory like {@linkcode makeDirectorySync}; rejects instead of throwing. */
 export function makeDirectory(path: string): Promise<void> {
   return new Promise((resolve) => resolve(makeDirectorySync(path)));
 }
@@ -35,14 +35,14 @@ function isDirectory(path: string): boolean {
   }
 }
 
-/** The folders that are held, by their real paths. */
+/** The folders that are kept open, by their real paths. */
 const all = new Map<string, HeldFolder>();
 
-/** An open folder: paths through it reach the same folder, whatever gets its name. Only Linux has such paths. */
+/** An open folder: paths through it reach the same folder, whatever has its name. Only Linux has such paths. */
 export class HeldFolder {
-  /** A path to the folder, for as long as it is held. */
+  /** A path to the folder, valid while it is kept open. */
   readonly path: string;
-  /** Its path without links, when it was opened. */
+  /** The folder's path without links, at the time when it was opened. */
   readonly realPath: string;
   readonly #file: OpenFile;
   #holders = 1;
@@ -53,14 +53,14 @@ export class HeldFolder {
     this.realPath = realPath;
   }
 
-  /** Opens the folder at `path`; undefined where it cannot be held: its name is all that there is then. */
+  /** Opens the folder at `path`; undefined if it cannot be kept open, so that only its name is usable. */
   static open(path: string): HeldFolder | undefined {
     if (!showsOpenFiles()) return undefined;
     let file: OpenFile;
     try {
       file = OpenFile.openNow(path, constants.O_RDONLY | constants.O_DIRECTORY);
     } catch (error) {
-      if (codeOf(error) === "EACCES") return undefined; // it may be entered, but not read
+      if (codeOf(error) === "EACCES") return undefined; // the folder may be entered, but not read
       throw error;
     }
     const realPath = readlinkSync(file.ownPath);
@@ -75,7 +75,7 @@ export class HeldFolder {
     return known;
   }
 
-  /** Ends one hold of the folder, each of which has to be ended once. */
+  /** Releases one reference to the folder; each must be released once. */
   release(): void {
     if (--this.#holders > 0) return;
     if (all.get(this.realPath) === this) all.delete(this.realPath);

@@ -1,6 +1,6 @@
 /**
- * Internals for other folders, not part of the public API. They fail with what the file system says, with its `code`,
- * unless their comments say more.
+ * Internals for other folders, not part of the public API. They fail with errors of the file system and their `code`,
+ * unless their comments say otherwise.
  *
  * @module
  */

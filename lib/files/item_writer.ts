@@ -1,10 +1,10 @@
 import { writeAsOwner } from "../streams/internal.ts";
 import { checkedItems, WriteBatch } from "./write_batch.ts";
 
-/** A request of a stream's own method, which waits among the chunks for its turn. */
+/** A request of a stream's own method, which is queued among the chunks. */
 export class FileCommand {
   readonly kind: "flush" | "rotate" | "reopen";
-  /** The reason of a failure that has changed nothing: the stream goes on. */
+  /** The reason of a failure without effect, after which the stream continues. */
   failure: { readonly reason: unknown } | undefined = undefined;
 
   constructor(kind: FileCommand["kind"]) {
@@ -12,7 +12,10 @@ export class FileCommand {
   }
 }
 
-/** @throws {TypeError} if a strategy has a size(), as the standard's have: what these streams count is theirs to say. */
+/**
+ * @throws {TypeError} if a strategy has a size(), like the standard's strategies: these streams define the size of
+ * chunks themselves.
+ */
 export function highWaterMarkOf({ highWaterMark, size }: QueuingStrategy, fallback: number): number {
   if (size === undefined) return highWaterMark ?? fallback;
   throw new TypeError("the strategy has a size(), which has no effect here: pass { highWaterMark } alone");
@@ -20,29 +23,29 @@ export function highWaterMarkOf({ highWaterMark, size }: QueuingStrategy, fallba
 
 type Item = Uint8Array | string;
 
-/** A file, or a series of them, that items are written to. */
+/** The file, or the series of files, to which items are written. */
 export interface ItemTarget {
   /** The maximum size of a file, in bytes. */
   readonly maxFileSize: number;
-  /** Whether a line that is larger than a file is cut rather than refused. */
+  /** Whether a line that is larger than a file is split instead of refused. */
   readonly cutsLines: boolean;
-  /** Bytes that the file of the next write has room for. */
+  /** The room in bytes of the next write's file. */
   readonly room: number;
-  /** Appends bytes to the open file, or to a new one; there must be room for them. */
+  /** Appends bytes to the open file, or to a new one, which must have room for them. */
   write(pieces: readonly Uint8Array[], length: number): Promise<void>;
   /** Ends the open file; the next write begins another. */
   rotate(): Promise<void>;
-  /** Waits until what was written is on the disk. */
+  /** Waits until the written bytes are on the disk. */
   flush(): Promise<void>;
-  /** Closes the open file: it stays as it is, or is removed if it is atomic. */
+  /** Closes the open file, unfinished; an atomic one is removed. */
   discard(): Promise<void>;
 }
 
-/** A target that does all of that at once, too, while a write of the other kind is under way. */
+/** A target that can also be used synchronously, even during an asynchronous write. */
 export interface ImmediateTarget extends ItemTarget {
-  /** Whether nothing is left of a write that has failed, so that it may be made again. */
+  /** Whether a failed write leaves no bytes, so that it may be repeated. */
   readonly takesBack: boolean;
-  /** Brings the write that is under way to its end. */
+  /** Completes the running write. */
   settleNow(): void;
   writeNow(pieces: readonly Uint8Array[], length: number): void;
   rotateNow(): void;
@@ -50,24 +53,24 @@ export interface ImmediateTarget extends ItemTarget {
   flushNow(): void;
 }
 
-/** Writes the chunks of a stream, and does what its methods have asked for between them. */
+/** Writes the chunks of a stream, and runs the commands of its methods in between. */
 export class ItemWriter {
   readonly #target: ItemTarget;
   readonly #gathered: WriteBatch = new WriteBatch();
-  /** Whether there ever was a command: chunks are not looked at otherwise. */
+  /** Whether there was ever a command: otherwise chunks need no check. */
   #hasCommands = false;
-  /** The chunks to be written that are not under way, but for the items from `#next` on. */
+  /** The chunks that are still to be written, except the items from `#next` on. */
   #parts: (Item[] | FileCommand)[] = [];
   #items: Item[] = [];
   #next = 0;
-  /** The reason why the stream has failed, or fails with its next step: a part of what was to be written may be there. */
+  /** The reason why the stream has failed, or fails at its next step, since a part of the bytes may be written. */
   #failure: { readonly reason: unknown } | undefined = undefined;
 
   constructor(target: ItemTarget) {
     this.#target = target;
   }
 
-  /** Has the target obey a command behind all that was written to the stream, which may be locked. */
+  /** Runs a command after all chunks written so far; the stream may be locked. */
   async request(stream: WritableStream, kind: FileCommand["kind"]): Promise<void> {
     this.#hasCommands = true;
     const command = new FileCommand(kind);
@@ -86,15 +89,15 @@ export class ItemWriter {
       }
     } catch (error) {
       this.#failure ??= { reason: error };
-      await this.#target.discard(); // a stream whose writev() failed gets no abort()
+      await this.#target.discard(); // no abort() follows a failed writev()
       throw error;
     }
   }
 
   /**
-   * Brings all to the disk at once: what is left of the batch that is being written, and what `drain` returns.
+   * Writes everything to the disk synchronously: the rest of the current batch, and the chunks that `drain` returns.
    *
-   * @throws {unknown} also why the stream has failed earlier.
+   * @throws {unknown} also the reason of an earlier failure of the stream.
    */
   flushNow(drain: () => unknown[], target: ImmediateTarget): void {
     this.#requireWhole();
@@ -102,7 +105,7 @@ export class ItemWriter {
       target.settleNow();
       this.#writeNow(drain(), target);
     } catch (error) {
-      if (!target.takesBack) this.#failure = { reason: error }; // else write() gets what is left
+      if (!target.takesBack) this.#failure = { reason: error }; // otherwise write() gets the rest
       throw error;
     }
     target.flushNow();
@@ -134,7 +137,7 @@ export class ItemWriter {
     const target = this.#target;
     const gathered = this.#gathered;
     const items = this.#items = checkedItems(given, target);
-    const isOwn = (): boolean => this.#items === items; // flushSync() takes them
+    const isOwn = (): boolean => this.#items === items; // flushSync() may take the items
     for (this.#next = 0; isOwn() && this.#next < items.length;) {
       gathered.fill(items, this.#next, target.room);
       this.#next = gathered.next;
@@ -146,7 +149,7 @@ export class ItemWriter {
   }
 }
 
-/** Has a target open its file again, which goes on with the one that it has where that fails. */
+/** Reopens the file of a target, which continues with its current one if that fails. */
 function reopen(target: ImmediateTarget, command: FileCommand): void {
   try {
     target.reopen!();
@@ -155,9 +158,9 @@ function reopen(target: ImmediateTarget, command: FileCommand): void {
   }
 }
 
-/** Writes the items that `parts` begins with, and leaves there what could not be written. */
+/** Writes the leading items of `parts`, and leaves those that could not be written. */
 function writeItemsNow(parts: unknown[], target: ImmediateTarget): void {
-  const gathered = new WriteBatch(); // the bytes of another one may be under way
+  const gathered = new WriteBatch(); // the shared one may have a running write
   const items = checkedItems(parts[0] as Item[], target);
   let next = 0;
   try {
@@ -171,7 +174,7 @@ function writeItemsNow(parts: unknown[], target: ImmediateTarget): void {
   }
 }
 
-/** Chunks as the runs between commands, and these. */
+/** Splits chunks into commands, and the runs of items between them. */
 function partsOf(chunks: readonly unknown[]): (Item[] | FileCommand)[] {
   const parts: (Item[] | FileCommand)[] = [];
   let start = 0;

@@ -10,9 +10,9 @@ import { removeIfPossible } from "./rename.ts";
 
 const identity = RegExp(`^${LOCK_IDENTITY}`);
 
-/** The end of the names of files that ask a holder to hand over. */
+/** The suffix of files that request the lock from its holder. */
 export const HAND_OVER_REQUEST = "-wanted";
-/** The end of the names of files that tell a holder that another one has its lock. */
+/** The suffix of files that inform a holder that another one has its lock. */
 export const LOST = "-lost";
 
 const MARK = "millrace-lock-";
@@ -21,36 +21,36 @@ export function lockPrefix(name?: string): string {
   return name === undefined ? `.${MARK}` : `.${name}.${MARK}`;
 }
 
-/** Returns a name for a lock file of this thread, which no other file has. */
+/** Returns a unique name for a lock file of this thread. */
 export function newLockName(prefix: string): string {
   return `${prefix}${pidNamespace()}.${process.pid}.${threadIdentity()}-${crypto.randomUUID().slice(0, 8)}`;
 }
 
-/** Returns a set of names of lock files that all copies of this module in the thread share: no two files have one name. */
+/** Returns a set of lock file names that all copies of this module in the thread share, so that no two files have one name. */
 function sharedNames(what: string): Set<string> {
   const copies = globalThis as { [key: symbol]: Set<string> | undefined };
   return copies[Symbol.for(`@millrace/streams.${what}Locks`)] ??= new Set();
 }
 
-/** The names of the locks that this thread holds. */
+/** The names of the locks held by this thread. */
 export const held: Set<string> = /* @__PURE__ */ sharedNames("held");
-/** The names of locks that this thread has released, whose files its user may no longer remove. */
+/** The names of released locks whose files this thread's user may no longer remove. */
 export const released: Set<string> = /* @__PURE__ */ sharedNames("released");
 
-/** The time of a lock file's last touch, in ms since 1970, and its byte, which a holder writes; 0 without one. */
+/** The time of a lock file's last touch in ms since 1970, and the byte that its holder writes; 0 without one. */
 type Beat = Readonly<{ time: number; mark: number }>;
 
-/** The size of a released lock's file that its holder could not remove, in bytes: beats make it one byte long. */
+/** The size in bytes of a released lock's file that its holder could not remove: heartbeats write only one byte. */
 export const RELEASED = 2;
 
-/** A lock file, or one that says something of a lock, and the thread that has that. */
+/** A lock file, or a file with a note about a lock, and the thread of the lock. */
 export class LockHolder {
   readonly path: string;
   readonly name: string;
   readonly processId: number;
-  /** The end of its name, of a file that is no lock. */
+  /** The suffix of a note's name; undefined for a lock. */
   readonly note: string | undefined;
-  /** The result of the last look at its beats: a second one of the same moment could differ. */
+  /** The result of the last check of its heartbeats: a second check at the same moment could differ. */
   look: ReturnType<BeatWatch["look"]> | undefined = undefined;
   readonly #space: string;
   readonly #thread: string | undefined;
@@ -64,21 +64,22 @@ export class LockHolder {
     this.#thread = thread;
   }
 
-  /** The holder that a file names, also in another case where the file system ignores that; undefined if it is no file of the lock. */
+  /** Returns the holder that a file's name identifies, in any case if the file system ignores case; undefined for other files. */
   static of(directory: string, name: string, prefix: string): LockHolder | undefined {
-    const end = name.lastIndexOf(MARK) + MARK.length; // not that of the prefix: a letter may be of two characters
+    // Not from the prefix: a letter may be two characters in another case.
+    const end = name.lastIndexOf(MARK) + MARK.length;
     const found = identity.exec(name.slice(end));
     const isOwn = found !== null && foldedName(name.slice(0, end)) === foldedName(prefix) &&
       (name.startsWith(prefix) || existsSync(join(directory, prefix + found[0])));
     return isOwn ? new LockHolder(directory, name, found) : undefined;
   }
 
-  /** Whether the holder is of this process, be it of another of its threads. */
+  /** Whether the holder is in this process, in any of its threads. */
   get isInThisProcess(): boolean {
     return this.#space === pidNamespace() && this.processId === process.pid;
   }
 
-  /** Whether the thread runs; "unknown" if only the beats of the file can show that. */
+  /** Whether the thread runs; "unknown" if only the file's heartbeats can show that. */
   inspect(): "alive" | "dead" | "unknown" {
     if (this.note === LOST) return existsSync(this.path.slice(0, -LOST.length)) ? "alive" : "dead";
     if (held.has(this.name)) return "alive";
@@ -86,37 +87,37 @@ export class LockHolder {
       return "dead";
     }
     if (this.#space !== pidNamespace()) return existsSync(this.path + LOST) ? "dead" : "unknown";
-    // Of this thread it is a lock of another copy of this module: that may have dropped it.
+    // In this thread it is a lock of another copy of this module, which may have dropped it.
     const isAlive = isThreadAlive(this.processId, this.#thread === threadIdentity() ? undefined : this.#thread);
     return isAlive === undefined ? "unknown" : isAlive ? "alive" : "dead";
   }
 
   /**
-   * The last beat of the file; undefined if it is gone. Clients of network file systems keep times of files for up to a
-   * minute, but ask for the content at each opening.
+   * Returns the last heartbeat of the file; undefined if it was removed. Clients of network file systems cache times
+   * for up to a minute, but read the content at each opening.
    */
   get beat(): Beat | undefined {
     const bytes = new Uint8Array(1);
     try {
       withFileNow(this.path, constants.O_RDONLY, (descriptor) => readSync(descriptor, bytes, 0, 1, 0));
     } catch {
-      // The file is another user's, or no descriptor is free: times show more than nothing.
+      // The file is another user's, or no descriptor is free: then times must suffice.
     }
     const status = lstatSync(this.path, { throwIfNoEntry: false });
     return status && { time: status.mtimeMs, mark: bytes[0] };
   }
 }
 
-/** Makes an empty file, unless it is there, or there is no room for it. */
+/** Creates an empty file, unless it exists or the disk is full. */
 export function makeIfPossible(path: string): void {
   try {
     writeFileSync(path, "", { flag: "wx" });
   } catch {
-    // A lock is waited for all the same.
+    // The caller waits for the lock in any case.
   }
 }
 
-/** Removes the file of an expired holder, or, where only its user may, tells it of the loss; returns whether it could. */
+/** Removes the file of an expired holder or, if only its user may do so, leaves a note of the loss; returns whether that succeeded. */
 export function takeOver(path: string): boolean {
   removeIfPossible(path);
   if (!existsSync(path)) return true;
@@ -124,20 +125,20 @@ export function takeOver(path: string): boolean {
   return existsSync(path + LOST);
 }
 
-/** Marks a file that its user may no longer remove: by its size, which takes no room on the disk, for other processes. */
+/** Marks a file that its user may no longer remove by its size, which needs no space on the disk, for other processes. */
 export function markReleased(path: string, file: OpenFile | undefined): void {
   released.add(basename(path));
   try {
     file?.truncate(RELEASED, path);
   } catch {
-    // It stays as that of a holder that lives as long as the process.
+    // The file keeps looking like that of a live holder while the process runs.
   }
 }
 
-/** The number of heartbeats between two looks from which on the watcher was held up itself. */
+/** The number of heartbeats between two checks from which the watcher itself was delayed. */
 export const HELD_UP = 2;
 
-/** Observation of lock files whose holders cannot be inspected. */
+/** The observation of lock files whose holders cannot be inspected. */
 export class BeatWatch {
   readonly #heartbeat: number;
   readonly #expiry: number;
@@ -149,11 +150,12 @@ export class BeatWatch {
   }
 
   /**
-   * Looks at a file once more: "expired" if its holder is dead or has released it, "beating" if it was touched since the
-   * first look, "silent" while that is not known.
+   * Checks a file again: "expired" if its holder is dead or has released it, "beating" if it was touched since the
+   * first check, "silent" while that is unknown.
    *
-   * Clocks may differ, jump and stand still with a machine: a file that looks old expires only once no beat was seen for
-   * longer than a holder writes without a look at its file. What passes while the watcher is blocked itself does not count.
+   * Clocks may differ, jump, or stand still with a machine. So an old file expires only after no heartbeat was observed
+   * for longer than a holder writes without checking its file. Time in which the watcher itself is blocked does not
+   * count.
    */
   look({ path, beat }: LockHolder): "beating" | "silent" | "expired" {
     if (beat === undefined) return "expired";
@@ -172,15 +174,15 @@ export class BeatWatch {
   }
 }
 
-/** After how many heartbeats without one a holder looks whether it still has its lock. */
+/** The number of heartbeats without one after which a holder checks whether it still has its lock. */
 export const UNCHECKED = 1.25;
-/** The number of heartbeats for which a file is watched at least before it expires. */
+/** The minimum number of heartbeats for which a file is watched before it expires. */
 const UNSEEN = 1.5;
 
-/** The turns of this thread by key, in the order of their requests: the first one has begun. */
+/** The turns of this thread by key, in the order of requests: the first one has begun. */
 const queues = new Map<string, Turn[]>();
 
-/** A turn among the callers of this thread that use one thing, such as a folder, one after another. */
+/** A turn of one of this thread's callers that use a resource, such as a folder, one after another. */
 export class Turn {
   readonly #key: string;
   readonly #begun = Promise.withResolvers<void>();
@@ -192,15 +194,15 @@ export class Turn {
     else queue.push(this);
   }
 
-  /** Takes a turn, unless another has it. */
+  /** Takes a turn, unless another caller has it. */
   static takeNow(key: string): Turn | undefined {
     return queues.has(key) ? undefined : new Turn(key);
   }
 
   /**
-   * Takes a turn behind all earlier requests.
+   * Takes a turn after all earlier requests.
    *
-   * @param options.waitFor How long the turns before it may take, in ms. Default: as long as they take.
+   * @param options.waitFor The maximum time in ms for the turns before it. Default: Infinity.
    * @returns undefined if they took longer.
    * @throws {unknown} the reason of the signal once it is aborted.
    */
@@ -220,7 +222,7 @@ export class Turn {
     return undefined;
   }
 
-  /** Whether another waits for the end of the turn. */
+  /** Whether another caller waits for the end of the turn. */
   get isWanted(): boolean {
     return queues.get(this.#key)?.at(-1) !== this;
   }

@@ -1,6 +1,6 @@
 /**
- * Files as streams: read in large pieces, written in batches, whole or in series of limited size; and writing files so
- * that their names never hold half of them.
+ * Files as streams: read in large pieces, and written in batches, atomically or as series of files of limited size; and
+ * functions that write and copy files atomically.
  *
  * @example A file's copy, there when it is complete
  * ```ts

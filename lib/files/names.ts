@@ -6,14 +6,14 @@ import { fileURLToPath } from "node:url";
 import { isPermitted } from "../runtime/mod.ts";
 import { changed, type Member, wrongType } from "../streams/internal.ts";
 
-/** The space, id and start time of the process in a name; earlier names lack the first and the last. */
+/** The names of temporary files: process namespace, id and start time; earlier names lack the first and the last. */
 export const TEMPORARY: RegExp = /^\.millrace-(?:([0-9a-f]{8})\.)?(\d+)-(?:(\d+)-(?=[0-9a-f]{8}-))?[0-9a-f-]+\.tmp$/;
-/** The names of earlier versions that tell no process: parts of objects, a series' next file, and its next record. */
+/** The names of earlier versions without a process: parts of objects, the next file of a series, and its next record. */
 const FORMER = /^\.millrace-part-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^\..+\.millrace(?:-new|-next)$/;
 
 /**
- * Whether `name` is one that {@linkcode temporaryPath} gives, or that earlier versions gave temporary files. A name, not a
- * path.
+ * Whether `name`, a name without a path, is that of a temporary file: by {@linkcode temporaryPath}, or of earlier
+ * versions.
  *
  * @example List a folder without what is being written
  * ```ts
@@ -27,17 +27,17 @@ export function isTemporaryName(name: string): boolean {
   return TEMPORARY.test(name) || FORMER.test(name);
 }
 
-/** The end of a lock file's name: process space, process, its thread (not in version 0.2.0), a random number, and what is said of it. */
+/** The suffix of a lock file's name: process namespace, process, thread (not in version 0.2.0), a random number, and a note. */
 export const LOCK_IDENTITY: string =
   /([0-9a-f]{8})\.(\d+)(?:\.(\d+\.\d+))?-[0-9a-f]{8}(?:-[0-9a-f-]{27})?(-wanted|-lost)?$/.source;
 const LOCK = RegExp(String.raw`^\.(?:.+\.)?millrace-lock-${LOCK_IDENTITY}`);
 
-/** Whether `name` is that of a lock's file. A name, not a path. */
+/** Whether `name`, a name without a path, is that of a lock's file. */
 export function isLockName(name: string): boolean {
   return LOCK.test(name);
 }
 
-/** An option that is a path, or a `file:` URL; what is checked, and returned, is a path that stays the same. */
+/** Returns a schema member for a path or `file:` URL, whose checked value is an absolute path. */
 export function pathOption(): Member<string, undefined> {
   const expected = "a path or a file: URL";
   return {
@@ -51,44 +51,45 @@ export function pathOption(): Member<string, undefined> {
   };
 }
 
-/** An option that is a path, checked by `member`; what is returned stays the same. */
+/** Returns a schema member for a path that `member` checks, whose value is an absolute path. */
 export function lasting(member: Member<string, undefined>): Member<string, undefined> {
   return changed(member, lastingPath);
 }
 
 const anyPath = /* @__PURE__ */ pathOption();
 
-/** The path that a caller names, which stays the same. @throws {TypeError} if it is neither a string nor a `file:` URL. */
+/** Returns the absolute path that a caller names. @throws {TypeError} if it is neither a string nor a `file:` URL. */
 export function filePath(path: string | URL, what = "the path"): string {
   return anyPath.check(path, what);
 }
 
 /**
- * Returns a path that stays the same when the process goes elsewhere, unless that may not be known; and that may be joined
- * and compared as its words say: no `..` is left behind a folder that is there.
+ * Returns a path that does not depend on the working directory, unless that is unreadable. The path can be joined and
+ * compared as text: `..` after an existing folder is resolved.
  *
- * @param from The folder that it is relative to. Default: the one where the process is.
+ * @param from The folder that the path is relative to. Default: the working directory.
  */
 export function lastingPath(path: string, from?: string): string {
   if (typeof path !== "string" || path === "") return path;
   const mayAsk = from !== undefined || isPermitted("workingFolder");
-  // Windows takes all paths as their words say; one as `\logs` is relative to the drive of the folder.
+  // Windows resolves all paths as text; one such as `\logs` is relative to the folder's drive.
   if (process.platform === "win32") {
     if (!mayAsk || /^(?:[a-z]:|[\\/])[\\/]/i.test(path)) return path;
     const whole = resolve(from ?? "", path);
-    return isFolderPath(path) && !isFolderPath(whole) ? whole + sep : whole; // no file's path, and it stays none
+    // Keeps the end that makes it a folder's path, not a file's.
+    return isFolderPath(path) && !isFolderPath(whole) ? whole + sep : whole;
   }
   return withoutParents(isAbsolute(path) || !mayAsk ? path : `${from ?? process.cwd()}${sep}${path}`);
 }
 
-/** Whether a path is a folder's by its words. Windows drops what POSIX refuses: a separator at the end, or a dot. */
+/** Whether a path is a folder's by its text. Windows drops a final separator or dot, which POSIX refuses. */
 export function isFolderPath(path: string): boolean {
   return process.platform === "win32" ? /[\\/]\.{0,2}$/.test(path) : path.endsWith("/");
 }
 
 /**
- * Returns a path without links. Windows gives its parts as they were made, but none of volumes that are not mounted by its
- * mount manager, as RAM disks: links are resolved one by one there.
+ * Returns a path without links. On Windows, parts get their original case, but volumes outside its mount manager, such
+ * as RAM disks, are unsupported: there links are resolved one by one.
  */
 export function realPath(path: string): string {
   try {
@@ -99,7 +100,7 @@ export function realPath(path: string): string {
   }
 }
 
-/** Does what {@linkcode realPath} does, without blocking the thread. */
+/** Returns a path without links like {@linkcode realPath}, without blocking the thread. */
 export async function realPathOf(path: string): Promise<string> {
   return await realpath(path).catch((error) => {
     if (process.platform !== "win32") throw error;
@@ -113,17 +114,17 @@ export function withoutIgnorable(name: string): string {
 }
 
 /**
- * Returns a form of a name, or path, that all have which a file system may take for one: whatever their case, Unicode
- * normalization and ignorable code points. Others may have it, too.
+ * Folds a name or path: names that a file system may treat as the same, by case, Unicode normalization and ignorable
+ * code points, fold to one form. Different names may have it, too.
  */
 export function foldedName(name: string): string {
   const composed = withoutIgnorable(name).normalize("NFC");
-  return composed.toUpperCase().normalize("NFC"); // not in lower case: a sigma has two such forms
+  return composed.toUpperCase().normalize("NFC"); // not in lower case, where a sigma has two forms
 }
 
 /**
- * Returns the name in the listing of a folder by which the file system finds the file at a path: another one than the
- * path's only where the system takes both for one. Real paths do not tell that on all disks.
+ * Returns the name in a folder's listing by which the file system finds the file at a path. It differs from the path's
+ * name only if the file system treats both as the same. Real paths do not show that on all disks.
  */
 export function listedName(path: string, names: readonly string[]): string {
   const name = basename(path);
@@ -133,7 +134,7 @@ export function listedName(path: string, names: readonly string[]): string {
   return other !== undefined && existsSync(path) ? other : name;
 }
 
-/** Names that are devices on Windows in every folder, whatever their extension. */
+/** Names of devices on Windows in every folder, whatever their extension. */
 const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\.|$)/i;
 /** Characters with a meaning on Windows (streams, short names, patterns), and control characters. */
 // deno-lint-ignore no-control-regex
@@ -151,13 +152,13 @@ export function refusedOnWindows(part: string): string | undefined {
   return undefined;
 }
 
-/** Replaces a path up to its last `..` by the real one: the system takes that to be above what a link to a folder leads to. */
+/** Replaces a path up to its last `..` by the real path: for the system, `..` after a link is the parent of the link's target. */
 function withoutParents(path: string): string {
   const [above] = /^.*\/\.\.(?=\/|$)/s.exec(path) ?? [];
   if (above === undefined) return path;
   try {
     return realPath(above) + path.slice(above.length);
   } catch {
-    return path; // the system will say why
+    return path; // a later system call reports the reason
   }
 }

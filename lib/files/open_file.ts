@@ -6,32 +6,32 @@ import { codeOf } from "./failure.ts";
 import { IN_USE, LEASED, whileRefused, whileRefusedNow, whileUnshared } from "./rename.ts";
 import { MAX_CALL_SIZE, MAX_WRITE_SIZE } from "./write_fully.ts";
 
-/** The codes with which systems refuse to flush a pipe or a device; the last two are of Windows. */
+/** The codes with which systems refuse to flush a pipe or a device; the last two are those of Windows. */
 const withoutDisk: readonly unknown[] = ["EINVAL", "EISDIR", "EPERM"];
 
-/** The longest wait that blocks the thread, in ms. */
+/** The maximum time in ms that blocks the thread. */
 export const MAX_BLOCKING_TIME = 2000;
-/** Returns how many bytes a pipe takes as a whole: elsewhere what POSIX asks. Deno does not tell how many it has taken of more. */
+/** Returns the number of bytes that a pipe takes completely; outside Linux, POSIX's minimum. Deno does not report a partial write. */
 const pipeSize = (): number => process.platform === "linux" ? 4096 : 512;
 
 export interface OpenFileOptions {
-  /** The permission bits of a file that is made, less the process's umask. */
+  /** The permission bits of a new file, reduced by the process's umask. */
   readonly mode?: number | undefined;
-  /** Whether calls are made synchronously, but for those that wait for the disk. */
+  /** Whether calls are synchronous, except those that wait for the disk. */
   readonly atOnce?: boolean | undefined;
 }
 
-/** The parts of a status that tell a file from others for as long as it is there. */
+/** The parts of a status that identify a file while it exists. */
 export type Identity = Pick<fs.BigIntStats, "dev" | "ino">;
 
-/** Whether the number of a file tells it from others: some disks give none, and large ones may be rounded. */
+/** Whether an inode number identifies a file: some disks have none, and large ones may be rounded. */
 export function isSureNumber(ino: bigint | null): boolean {
   return Boolean(ino) && !(roundsFileNumbers && ino! > Number.MAX_SAFE_INTEGER && BigInt(Number(ino)) === ino);
 }
 
 /**
- * Returns a number that tells a file from others of its name: the system's, if it is exact; a hash of it otherwise, and
- * of the time of the last change of the file's status if it is not sure. Systems without that time have the content's.
+ * Returns a number that distinguishes a file from others of its name: the inode number, if it is exact; otherwise a hash
+ * of it and, if it is unreliable, of the change time, or the modification time on systems without the former.
  */
 export function fileNumber({ ino }: Pick<fs.Stats, "ino">, exact: () => fs.BigIntStats): number {
   if (ino > 0 && ino <= Number.MAX_SAFE_INTEGER) return ino;
@@ -40,20 +40,20 @@ export function fileNumber({ ino }: Pick<fs.Stats, "ino">, exact: () => fs.BigIn
   return Number(BigInt.asUintN(64, seed * 0x9e37_79b9_7f4a_7c15n) >> 11n);
 }
 
-/** Whether both are one file's; Windows tells a device in other words of an open file than of a path. */
+/** Whether both identities are one file's; on Windows, an open file's device has another form than a path's. */
 export function isOneFile(one: Identity, other: Identity): boolean {
   return one.ino === other.ino && (one.dev === other.dev || process.platform === "win32");
 }
 
 /**
- * An open file by its number in the system: calls take a tenth less time than those of a FileHandle, and a file that is
- * dropped is closed when the garbage collector finds it, without an end of the process.
+ * An open file by its descriptor: calls take a tenth less time than with a FileHandle. An unreachable file is closed by
+ * garbage collection, without ending the process.
  */
 export class OpenFile {
-  /** -1 from the call of close() on. */
+  /** The descriptor; -1 from the call of close() on. */
   #number: number;
   readonly #atOnce: boolean;
-  /** Calls under way; each keeps this object alive, so that no file is closed below one. */
+  /** The number of running calls; each keeps this object alive, so that its file is not closed meanwhile. */
   #calls = 0;
   #tellsEnds: boolean | undefined = undefined;
   #isPipe = false;
@@ -66,7 +66,7 @@ export class OpenFile {
     dropped.register(this, number, this);
   }
 
-  /** Opens a file; `flags` are as of fopen(), or the system's. */
+  /** Opens a file; `flags` are those of fopen(), or the system's. */
   static async open(
     path: string,
     flags: string | number,
@@ -81,16 +81,16 @@ export class OpenFile {
     return new OpenFile(await whileUnshared(open), atOnce);
   }
 
-  /** Opens a file as {@linkcode open} does, synchronously. */
+  /** Opens a file like {@linkcode open}, synchronously. */
   static openNow(path: string, flags: string | number, { mode, atOnce = false }: OpenFileOptions = {}): OpenFile {
     const open = (): number => fs.openSync(path, flags, mode);
     return new OpenFile(whileRefusedNow(open, { codes: IN_USE, deadline: MAX_BLOCKING_TIME }), atOnce);
   }
 
   /**
-   * Opens a regular file again that is known by its identity: neither a link nor a pipe that has its name by now.
+   * Reopens a regular file of a known identity, but neither a link nor a pipe that now has its name.
    *
-   * @throws {Error} what the file system says, with its `code`, or that another file has the name.
+   * @throws {Error} of the file system, with its `code`, or if another file has the name.
    */
   static openSame(path: string, flags: number, known: Identity): OpenFile {
     const file = OpenFile.openNow(path, flags | linkFlag(false) | (fs.constants.O_NONBLOCK ?? 0));
@@ -101,12 +101,12 @@ export class OpenFile {
   }
 
   /**
-   * Opens a regular file to be read, without a wait for a pipe that takes its name.
+   * Opens a regular file for reading, without waiting if a pipe takes its name.
    *
-   * @throws {Error} what the file system says, with its `code`: `EISDIR` or `EINVAL` of anything else.
+   * @throws {Error} of the file system, with its `code`: `EISDIR` or `EINVAL` for any other object.
    */
   static async openRegular(path: string): Promise<OpenFile> {
-    requireRegular(await stat(path)); // to open a pipe or a device has effects
+    requireRegular(await stat(path)); // opening a pipe or a device has effects
     const flags = fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0);
     const file = await whileRefused(() => OpenFile.open(path, flags), { codes: LEASED, deadline: 60_000 });
     try {
@@ -126,25 +126,25 @@ export class OpenFile {
     return this.#calls > 0;
   }
 
-  /** Reads the next bytes, or those from `position` on, into `buffer`; resolves to how many there were, 0 at the end. */
+  /** Reads the next bytes, or those from `position` on, into `buffer`; resolves to their number, 0 at the end. */
   read(buffer: Uint8Array, position: number | null = null): Promise<number> {
     const most = Math.min(buffer.length, MAX_CALL_SIZE);
     return whileUnshared(() => this.#later((number, done) => fs.read(number, buffer, 0, most, position, done)));
   }
 
-  /** Appends bytes of `piece`; resolves to how many the system took. */
+  /** Appends bytes of `piece`; resolves to the number that the system took. */
   write(piece: Uint8Array, start: number, length: number): Promise<number> {
     if (this.#atOnce) return this.#now((number) => fs.writeSync(number, piece, start, length, null));
     return this.#later((number, done) => fs.write(number, piece, start, length, null, done));
   }
 
-  /** Appends the bytes of `pieces`, 1,024 at most; resolves to how many the system took. */
+  /** Appends the bytes of at most 1,024 `pieces`; resolves to the number that the system took. */
   writev(pieces: readonly Uint8Array[]): Promise<number> {
     if (this.#atOnce) return this.#now(() => this.writevNow(pieces));
     return this.#later((number, done) => fs.writev(number, pieces as Uint8Array[], null, done));
   }
 
-  /** Does what {@linkcode writev} does, synchronously; returns 0 if a reader has to make room first. */
+  /** Appends like {@linkcode writev}, synchronously; returns 0 if a pipe's reader must make room first. */
   writevNow(pieces: readonly Uint8Array[]): number {
     try {
       return fs.writevSync(this.#opened(), pieces as Uint8Array[]);
@@ -157,8 +157,8 @@ export class OpenFile {
   /**
    * Appends all of a piece, synchronously.
    *
-   * @param onTaken Called with the number of bytes that each call of the system has taken.
-   * @throws {Error} also if a reader takes nothing for two seconds.
+   * @param onTaken Called with the number of bytes that each system call took.
+   * @throws {Error} also if a reader takes no bytes for two seconds.
    */
   writeNow(piece: Uint8Array, onTaken?: (length: number) => void): void {
     let end = performance.now() + MAX_BLOCKING_TIME;
@@ -172,7 +172,7 @@ export class OpenFile {
     }
   }
 
-  /** Appends all bytes of a stream, in the runtime's own way; resolves to how many there were. */
+  /** Appends all bytes of a stream, by a function of the runtime; resolves to their number. */
   async writeStream(stream: ReadableStream<Uint8Array>): Promise<number> {
     const number = this.#opened();
     this.#calls++;
@@ -183,7 +183,7 @@ export class OpenFile {
     }
   }
 
-  /** Reads bytes from the one at `position` on, at once; returns how many were read. */
+  /** Reads bytes from `position` on, synchronously; returns the number read. */
   readBack(buffer: Uint8Array, position: number): number {
     return fs.readSync(this.#opened(), buffer, 0, buffer.length, position);
   }
@@ -196,17 +196,17 @@ export class OpenFile {
     return fs.fstatSync(this.#opened());
   }
 
-  /** Returns the {@linkcode status} with numbers that are exact however large they are. */
+  /** Returns the {@linkcode status} with exact numbers of any size. */
   exactStatus(): fs.BigIntStats {
     return fs.fstatSync(this.#opened(), { bigint: true });
   }
 
-  /** The path by which Linux shows the open file to its process. */
+  /** The path by which Linux shows the open file to its own process. */
   get ownPath(): string {
     return `/proc/self/fd/${this.#opened()}`;
   }
 
-  /** The place behind the last byte that was written; undefined where only Linux could tell. What tells it stays open. */
+  /** Returns the position after the last written byte; undefined except on Linux. The file that shows it stays open. */
   position(): number | undefined {
     if (process.platform !== "linux" || !isPermitted("systemFiles")) return undefined;
     try {
@@ -219,30 +219,30 @@ export class OpenFile {
     }
   }
 
-  /** Whether the end of a call by another thread can be known at once. That of one to a pipe which waits is not waited for. */
+  /** Whether the end of another thread's call is detectable; false for a call that waits on a pipe. */
   get tellsEnds(): boolean {
     return this.#tellsEnds ??= this.status().isFile() ? this.position() !== undefined : this.status().isFIFO();
   }
 
-  /** Whether no block of the disk is free, those for the superuser included; never of file systems that count no blocks. */
+  /** Whether the disk has no free block, even for the superuser; false for file systems without block counts. */
   isDiskFull(): boolean {
     const { blocks, bfree } = fs.statfsSync(this.ownPath);
     return blocks > 0 && bfree === 0;
   }
 
-  /** The maximum bytes of a call that is made at once: a pipe that is opened without waits takes all of so many, or none. */
+  /** The maximum bytes of a synchronous call: a non-blocking pipe takes as many completely, or none. */
   get mostAtOnce(): number {
     return this.#isPipe ? pipeSize() : MAX_WRITE_SIZE;
   }
 
-  /** Opens a file synchronously, so that no call waits for a pipe's reader. @throws {Error} `ENXIO` if it has none. */
+  /** Opens a file synchronously and non-blocking, so that no call waits for a pipe's reader. @throws {Error} `ENXIO` if it has none. */
   static openWithoutWaits(path: string, flags: number, options?: OpenFileOptions): OpenFile {
     const file = OpenFile.openNow(path, flags | (fs.constants.O_NONBLOCK ?? 0), options);
     const status = file.status();
     file.#isPipe = status.isFIFO();
     if (file.#isPipe) file.#tellsEnds = false;
     if (!status.isCharacterDevice()) return file;
-    try { // a terminal takes parts of calls without waits, which Deno does not tell; a pipe may have its name by now
+    try { // a non-blocking terminal takes parts, which Deno does not report; a pipe may have its name now
       return showsOpenFiles()
         ? OpenFile.openNow(file.ownPath, flags & ~linkFlag(false))
         : OpenFile.openNow(path, flags, options);
@@ -251,7 +251,7 @@ export class OpenFile {
     }
   }
 
-  /** Opens a pipe once more, so that no call waits for its reader; gives another file, and one that lost its name, as it is. */
+  /** Reopens a pipe as non-blocking, so that no call waits for its reader; returns other files, and one that lost its name, unchanged. */
   withoutWaits(path: string): OpenFile {
     if (!this.status().isFIFO()) return this;
     const files: OpenFile[] = [this];
@@ -264,7 +264,7 @@ export class OpenFile {
     }
   }
 
-  /** Cuts the file to `length` bytes. Windows cuts no file that was opened to append: it is opened anew by `path`. */
+  /** Truncates the file to `length` bytes. Windows cannot truncate a file opened for appending: it is reopened by `path`. */
   truncate(length: number, path: string): void {
     try {
       fs.ftruncateSync(this.#opened(), length);
@@ -272,7 +272,8 @@ export class OpenFile {
       if (!passingRefusals().has((error as NodeJS.ErrnoException).code!)) throw error;
       const file = OpenFile.openNow(path, "r+");
       try {
-        if (file.exactStatus().ino !== this.exactStatus().ino) throw error; // in one folder a number is one file's
+        // Within a folder, an inode number identifies a file.
+        if (file.exactStatus().ino !== this.exactStatus().ino) throw error;
         fs.ftruncateSync(file.#number, length);
       } finally {
         void file.close();
@@ -296,7 +297,7 @@ export class OpenFile {
     return this.#later((number, done) => fs.futimes(number, time, time, done));
   }
 
-  /** Waits until what was written, and what finding it needs, is on the disk, unless it is a pipe or a device without one. */
+  /** Waits until the written bytes, and the metadata to find them, are on the disk; does nothing for a pipe or a device. */
   async datasync(): Promise<void> {
     await this.#later<void>((number, done) => fs.fdatasync(number, done)).catch((error) => this.#requireNoDisk(error));
   }
@@ -317,7 +318,7 @@ export class OpenFile {
     return this.#later((number, done) => fs.fsync(number, done));
   }
 
-  /** Closes the file when calls that are under way have ended: its number may be another file's after that. */
+  /** Closes the file after its running calls: later, its descriptor may be another file's. */
   async close(): Promise<void> {
     const number = this.#number;
     if (number === -1) return;
@@ -340,7 +341,7 @@ export class OpenFile {
         if (error) reject(error);
         else resolve(value);
       });
-      this.#calls++; // not if starting throws
+      this.#calls++; // not counted if the start of the call throws
     });
   }
 
@@ -358,28 +359,28 @@ function requireRegular(status: fs.Stats): void {
   throw Object.assign(new Error(message), { code });
 }
 
-/** Closes files that were dropped. A read or write holds its file until it ends. */
+/** Closes unreachable files. A running read or write keeps its file reachable. */
 const dropped = new FinalizationRegistry<number>((number) => fs.close(number, () => {}));
 
-/** Waits without a turn of the event loop. */
+/** Blocks the thread. */
 export function blockFor(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-/** Whether the system shows a process its open files by paths, as Linux does where there is /proc. */
+/** Whether the system shows a process its open files as paths, like Linux with /proc. */
 export function showsOpenFiles(): boolean {
   return process.platform === "linux" && isPermitted("systemFiles") && fs.existsSync("/proc/self/fd");
 }
 
 /**
- * Returns a time in ms since 1970 as `futimes()` takes it. Runtimes take numbers below 0 for the present; Deno refuses
- * dates before 1970 that are no whole seconds, which are rounded down.
+ * Returns a time in ms since 1970 for `futimes()`. Runtimes treat negative numbers as the present; Deno refuses dates
+ * before 1970 with fractions of a second, which are rounded down.
  */
 export function systemTime(ms: number): number | Date {
   return ms < 0 ? new Date(Math.floor(ms / 1000) * 1000) : ms / 1000;
 }
 
-/** Returns the flag with which the system refuses to open a symbolic link, 0 on Windows, which has none; or 0 where links may be followed. */
+/** Returns the flag that makes the system refuse to open a symbolic link; 0 on Windows, which has none, or if links may be followed. */
 export function linkFlag(followLinks: boolean | undefined): number {
   return followLinks === false ? fs.constants.O_NOFOLLOW ?? 0 : 0;
 }

@@ -4,16 +4,17 @@ import { failing, fileFailure } from "./failure.ts";
 import { filePath } from "./names.ts";
 import { OpenFile } from "./open_file.ts";
 
-/** Bytes of one read. Less costs a third more time or above; more costs memory, and gains nothing on Node. */
+/** The bytes of one read. Smaller reads take a third more time; larger ones take more memory, without a gain on Node. */
 const READ_SIZE = 256 * 1024;
 
 /**
- * Opens a file as a ReadableStream of bytes. One piece is read ahead, while the consumer is busy with another; the file
- * is closed when its end is read, when reading fails, when the stream is cancelled, and when the garbage collector finds
- * that the stream was dropped. It is a byte stream: with a BYOB reader bytes go into buffers of the caller.
+ * Opens a file as a ReadableStream of bytes. One piece is read ahead, while the consumer processes another. The file is
+ * closed at its end, when reading fails, when the stream is cancelled, or when an unreachable stream is
+ * garbage-collected. It is a byte stream: a BYOB reader reads into buffers of the caller.
  *
  * @param path The file's path, or its `file:` URL.
- * @throws {Error} that names the file and says why it cannot be read, with the system's `code`; so do reads that fail.
+ * @throws {Error} with the file's name, the reason why it cannot be read, and the system's `code`; reads reject in the
+ * same way.
  * @example A file as a response
  * ```ts
  * import { openFileReadable } from "@millrace/streams/files";
@@ -27,7 +28,7 @@ export async function openFileReadable(path: string | URL): Promise<ReadableStre
   return readableOf(await OpenFile.open(named, "r").catch(failing("read", named)), named);
 }
 
-/** Makes a stream of an open file's bytes, which closes it at its end. */
+/** Returns a stream of an open file's bytes, which closes the file at its end. */
 export function readableOf(file: OpenFile, path: string): ReadableStream<Uint8Array<ArrayBuffer>> {
   return new ReadableStream(new FileSource(file, path), { highWaterMark: READ_SIZE });
 }
@@ -54,7 +55,7 @@ class FileSource {
     try {
       bytesRead = await this.#file.read(bytes);
     } catch (error) {
-      await this.#close().catch(() => {}); // the first error tells more
+      await this.#close().catch(() => {}); // the first error is more specific
       throw fileFailure("read", this.#path, error);
     }
     if (this.#isCanceled) return;
@@ -69,19 +70,19 @@ class FileSource {
     }
   }
 
-  /** Closes the stream; not yet while bytes are queued, as a BYOB read whose `min` is more than these would fail then. */
+  /** Closes the stream, but not while bytes are queued: a BYOB read with a larger `min` would then fail. */
   #end(controller: ReadableByteStreamController): void {
     if (controller.byobRequest === null && controller.desiredSize! < READ_SIZE) return;
     controller.close();
-    controller.byobRequest?.respond(0); // of a read that came meanwhile, too
+    controller.byobRequest?.respond(0); // also for a read that came meanwhile
   }
 
   async cancel(): Promise<void> {
     this.#isCanceled = true;
-    // A read of a pipe ends with a write to it, which may never come.
+    // A read of a pipe ends only with a write to the pipe, which may never happen.
     const mayTakeForEver = this.#file.isBusy && !this.#file.status().isFile();
-    const closing = this.#close(); // when the read has ended
-    if (mayTakeForEver) closing.catch(() => {}); // a lost end of a pipe is not awaited
+    const closing = this.#close(); // after the read has ended
+    if (mayTakeForEver) closing.catch(() => {}); // a pipe without a writer is not awaited
     else await closing;
   }
 
@@ -90,7 +91,7 @@ class FileSource {
   }
 }
 
-/** Makes a buffer without `new Uint8Array(READ_SIZE)`, which writes zeros first where the memory was used before. */
+/** Makes a buffer without `new Uint8Array(READ_SIZE)`, which clears memory that was used before. */
 function newBuffer(): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Buffer.allocUnsafeSlow(READ_SIZE).buffer);
 }

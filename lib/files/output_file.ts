@@ -11,16 +11,16 @@ export interface FileTarget extends ItemTarget {
   commit(): Promise<void>;
 }
 
-/** A file that is being written: under its name at once, or an {@linkcode AtomicFile}. */
+/** A file that is being written: directly under its name, or as an {@linkcode AtomicFile}. */
 export interface OutputFile {
   writev(pieces: readonly Uint8Array[]): Promise<void>;
-  /** Waits until what was written is on the disk; an atomic file has nothing to show before it is complete. */
+  /** Waits until the written bytes are on the disk; missing for an atomic file, which is not visible before it is complete. */
   sync?(): Promise<void>;
-  /** Ends the file: flushes it with the option `flush`, and closes it. It does not have its name yet if it is atomic. */
+  /** Ends the file: flushes it with the option `flush`, and closes it. An atomic file has no name yet. */
   end(): Promise<void>;
-  /** The file is complete; {@linkcode end}s it before if that was not done. */
+  /** Completes the file; calls {@linkcode end} first if necessary. */
   commit(): Promise<void>;
-  /** Closes the file as it is; does nothing after commit(). */
+  /** Closes the file unfinished; does nothing after commit(). */
   discard(): Promise<void>;
 }
 
@@ -33,11 +33,12 @@ export async function openOutputFile(path: string, options: OutputFileOptions): 
   if (atomic) return await AtomicFile.open(path, others);
   const { O_CREAT, O_TRUNC, O_WRONLY } = constants;
   const over = O_WRONLY | O_CREAT | O_TRUNC | linkFlag(options.followLinks);
-  const file = await OpenFile.open(path, options.replace === false ? "wx" : over, options); // "wx" follows no link
+  // "wx" does not follow links.
+  const file = await OpenFile.open(path, options.replace === false ? "wx" : over, options);
   return new PlainFile(path, file, options);
 }
 
-/** A file under its own name from the beginning; discarding keeps what is written. */
+/** A file that has its name from the beginning; discarding it keeps the written bytes. */
 class PlainFile implements OutputFile {
   readonly #file: OpenFile;
   readonly #name: FileName;
@@ -77,11 +78,11 @@ class PlainFile implements OutputFile {
   }
 
   async discard(): Promise<void> {
-    await this.#file.close().catch(() => {}); // the reason of the failure is being thrown already
+    await this.#file.close().catch(() => {}); // the reason of the failure is already being thrown
   }
 }
 
-/** Makes what a stream writes to of a file that is written from its beginning. */
+/** Returns the target of a stream for a file that is written from its beginning. */
 export function wholeFile(path: string, file: OutputFile): FileTarget {
   return {
     path,
@@ -91,7 +92,7 @@ export function wholeFile(path: string, file: OutputFile): FileTarget {
     async write(pieces, length): Promise<void> {
       if (length > 0) await file.writev(pieces).catch(failing("write", path));
     },
-    rotate: () => Promise.resolve(), // there is no other file
+    rotate: () => Promise.resolve(), // there is only one file
     async flush(): Promise<void> {
       await file.sync?.().catch(failing("flush", path));
     },

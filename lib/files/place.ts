@@ -19,36 +19,36 @@ import type { OpenFile } from "./open_file.ts";
 import { IN_USE, removeIfPossible, renameFile, renameFileNow, whileRefused, whileRefusedNow } from "./rename.ts";
 import { temporaryPath } from "./temporary.ts";
 
-/** The place where a file is to get its name, and its present holder. */
+/** The place where a file is to get its name, and the object that has the name now. */
 export interface Place {
   readonly path: string;
-  /** undefined if nothing has the name. */
+  /** The object's status; undefined if there is none. */
   readonly status: Stats | undefined;
   /** The symbolic link that led there. */
   readonly link?: string | undefined;
 }
 
-/** Returns the place of the file that a write to `path` reaches: links are followed, also to a file that does not exist. */
+/** Returns the place of the file that a write to `path` reaches: links are followed, even to a missing file. */
 export function followedPlace(path: string, by?: string): Place {
   const status = lstatSync(path, { throwIfNoEntry: false });
   if (!status?.isSymbolicLink()) return { path, status, link: by };
   const link = by ?? path;
   const target = statSync(path, { throwIfNoEntry: false });
   if (target === undefined) return followedPlace(lastingPath(readlinkSync(path), dirname(path)), link);
-  // The words of links in /dev and /proc that lead to a pipe or a device are no path.
+  // In /dev and /proc, the text of links to a pipe or a device is not a path.
   return { path: target.isFile() ? realPath(path) : path, status: target, link };
 }
 
-/** Returns the place of a path as {@linkcode followedPlace} does, but a link is itself what has the name. */
+/** Returns the place of a path like {@linkcode followedPlace}, but a link counts as the object that has the name. */
 export function placeItself(path: string): Place {
   return { path, status: lstatSync(path, { throwIfNoEntry: false }) };
 }
 
 /**
- * Opens what has a path, without a wait for a pipe, and calls `use` if that is a regular file; returns undefined if it is
- * a link or anything else: another user may have put that there.
+ * Opens the object at a path, without waiting for a pipe, and calls `use` if it is a regular file. Returns undefined
+ * for a link or any other object, which another user may have put there.
  *
- * @param use Called with the descriptor, which is closed after that.
+ * @param use Called with the descriptor, which is closed afterwards.
  */
 export function withFileNow<T>(
   path: string,
@@ -71,12 +71,14 @@ export function withFileNow<T>(
   }
 }
 
-/** The status of the regular file at a place as it is now; as it was if that is gone, undefined if there was none. */
+/** Returns the present status of the regular file at a place; if it was removed, its former status, and undefined if there was none. */
 export function replacedAt({ path, status }: Place): Stats | undefined {
   return [lstatSync(path, { throwIfNoEntry: false }), status].find((each) => each?.isFile());
 }
 
-/** @throws {Error} `EISDIR` or `EINVAL` of a place that no file can take: it would put an end to a device or a pipe. */
+/**
+ * @throws {Error} `EISDIR` or `EINVAL` if the place has a folder, a device or a pipe, which a file must not replace.
+ */
 export function requireReplaceable({ path, status }: Place): void {
   const isFolder = isFolderPath(path) || status?.isDirectory();
   if (!isFolder && (status === undefined || status.isFile() || status.isSymbolicLink())) return;
@@ -87,10 +89,10 @@ export function requireReplaceable({ path, status }: Place): void {
 }
 
 /**
- * Returns a check of what has a place by now, for the moment before a file takes it.
+ * Returns a check of the object at a place, for the moment before a file takes the place.
  *
- * @throws {Error} of the check: `EISDIR` or `EINVAL` of what no file can take, of a link that is new and to be followed, or
- * of one that leads elsewhere by now.
+ * @throws {Error} of the check: `EISDIR` or `EINVAL` for an object that a file must not replace, a new link that is to
+ * be followed, or a link with another target.
  */
 export function stillReplaceable({ path, status, link }: Place, followLinks: boolean): () => void {
   return () => {
@@ -108,19 +110,19 @@ function realPlace(path: string): string {
   return join(realPath(dirname(path)), basename(path));
 }
 
-/** A path for a temporary file beside `path`, which stays the same when a link to that folder leads elsewhere. */
+/** Returns a path for a temporary file beside `path`, which does not change with links to that folder. */
 export function temporaryBeside(path: string): string {
   try {
     return temporaryPath(realPlace(path));
   } catch {
-    return temporaryPath(path); // its opening will say why
+    return temporaryPath(path); // opening the file reports the reason
   }
 }
 
-/** Codes of systems that give files away by their superuser only, or not at all. */
+/** Codes of systems that let only their superuser change a file's owner, or do not support it. */
 const mayNot: ReadonlySet<unknown> = new Set(["EPERM", "EINVAL", "ENOSYS", "ENOTSUP"]);
 
-/** Cuts the bits of group and others to those that both have: what is safe while a file's group is not yet the right one. */
+/** Reduces the bits of group and others to those that both have, which is safe while a file's group is not correct yet. */
 export function withoutGroup(mode: number): number {
   const both = mode & mode >> 3 & 0o7;
   return mode & 0o700 | both << 3 | both;
@@ -150,29 +152,29 @@ async function give(file: OpenFile, uid: number, gid: number): Promise<void> {
   });
 }
 
-/** The options by which a complete file takes its name. */
+/** The options for giving a complete file its name. */
 export interface NameOptions {
   /**
-   * Whether a file that has the name is replaced. If not, and the file system has no links, one that another process makes
-   * at the very moment is replaced all the same.
+   * Whether an existing file of the name is replaced. If false, and the file system has no links, a file that another
+   * process creates at the same moment is replaced nevertheless.
    */
   readonly replace: boolean;
   readonly atOnce: boolean;
   /**
-   * Called before each attempt, in the turn of the event loop that makes it: nothing of this process comes between. What
-   * it throws refuses the name.
+   * Called before each attempt, in the same turn of the event loop, so that no other code of this process runs in
+   * between. An exception in it rejects.
    */
   readonly before?: (() => void) | undefined;
-  /** Called before each attempt to replace what has the name, as `before`, where little may come between. */
+  /** Called like `before`, but only before each attempt to replace an existing file, as late as possible. */
   readonly check?: (() => void) | undefined;
-  /** The path by which the file can be taken away again. Default: that by which it got its name. */
+  /** The path by which the file can be removed again. Default: that by which it got its name. */
   readonly path?: string | undefined;
 }
 
 /**
  * Gives the temporary file `from` the name `to`, in the same folder.
  *
- * @throws {Error} what the file system says, with its `code`: `EEXIST` of a name that is taken.
+ * @throws {Error} of the file system, with its `code`: `EEXIST` if the name is taken.
  */
 export async function takeName(from: string, to: string, options: NameOptions): Promise<void> {
   const { replace, before, check } = options;
@@ -180,28 +182,30 @@ export async function takeName(from: string, to: string, options: NameOptions): 
   if (replace) return await renameFile(from, to, { atOnce, before: () => (check?.(), before?.()) });
   before?.();
   try {
-    await (atOnce ? linkSync(from, to) : link(from, to)); // never replaces anything
+    await (atOnce ? linkSync(from, to) : link(from, to)); // never replaces a file
   } catch (error) {
     if ((error as { code?: unknown }).code === "EEXIST") throw error;
-    // In one turn of the event loop with the look at the name: others of this process take names, too.
+    // In the same turn of the event loop as the check of the name, since this process takes other names, too.
     return await renameFile(from, to, { atOnce: true, before: () => (before?.(), requireFree(from, to)) });
   }
-  await whileRefused(() => atOnce ? unlinkSync(from) : unlink(from)).catch(() => {}); // the file has its name
+  await whileRefused(() => atOnce ? unlinkSync(from) : unlink(from)).catch(() => {}); // the file already has its name
 }
 
-/** Takes a name as {@linkcode takeName} does, synchronously, and replaces nothing. */
+/** Takes a name like {@linkcode takeName}, synchronously, and replaces no file. */
 export function takeNameNow(from: string, to: string): void {
   try {
     linkSync(from, to);
   } catch (error) {
     requireFree(from, to);
     if ((error as { code?: unknown }).code === "ENOENT") throw error;
-    return renameFileNow(from, to, () => requireFree(from, to)); // a file system without links
+    return renameFileNow(from, to, () => requireFree(from, to)); // the file system has no links
   }
   removeIfPossible(from);
 }
 
-/** @throws {Error} `EEXIST` if something has the name: seconds go by between the attempts to rename a file that a scanner has open. */
+/**
+ * @throws {Error} `EEXIST` if the name is taken: the attempts to rename a file that a scanner has open take seconds.
+ */
 function requireFree(from: string, to: string): void {
   if (lstatSync(to, { throwIfNoEntry: false }) === undefined) return;
   throw Object.assign(new Error(`EEXIST: file already exists, link '${from}' -> '${to}'`), { code: "EEXIST" });

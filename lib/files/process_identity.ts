@@ -7,8 +7,9 @@ import { isPermitted, isProcessAlive } from "../runtime/mod.ts";
 let space: string | undefined;
 
 /**
- * Eight hexadecimal digits that stand for where process ids and times of start mean the same: the machine since it was
- * started, and on Linux the container. A process that may not ask has a space of its own, without a question to its user.
+ * Returns eight hexadecimal digits for the namespace of process ids and start times: the boot of the machine, and on
+ * Linux the container. A process without the permission to read that has its own namespace, without a prompt to its
+ * user.
  */
 export function pidNamespace(): string {
   space ??= createHash("sha256").update(describeSpace()).digest("hex").slice(0, 8);
@@ -22,19 +23,20 @@ function describeSpace(): string {
     if (!isLinux) return hostname();
     // The first container of each machine has the same number, and machines may have the same name.
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1") + readlinkSync("/proc/self/ns/pid");
-    return existsSync("/proc/self/ns/time") ? boot + readlinkSync("/proc/self/ns/time") : boot; // from Linux 5.6 on
+    // Exists from Linux 5.6 on.
+    return existsSync("/proc/self/ns/time") ? boot + readlinkSync("/proc/self/ns/time") : boot;
   } catch {
     return crypto.randomUUID();
   }
 }
 
-/** The identity of a thread of which the system tells nothing. */
+/** The identity of a thread without information from the system. */
 const UNKNOWN = "0.0";
 
 let threadId: string | undefined;
 let ownMain: string | undefined;
 
-/** The identity of this thread: its number in the system, and when it was started; "0.0" where only Linux could tell. */
+/** Returns the identity of this thread: its number and start time; "0.0" on systems other than Linux. */
 export function threadIdentity(): string {
   return threadId ??= identified(() => /\d+$/.exec(readlinkSync("/proc/thread-self"))![0]);
 }
@@ -55,25 +57,25 @@ function identified(thread: () => string): string {
 }
 
 /**
- * Whether a process of this space runs: the one that was started then, not another with its id; undefined if that cannot be known.
+ * Whether a thread of this namespace runs: the one with the given start, not another with its id; undefined if unknown.
  *
- * @param thread The identity of the thread to ask for; undefined if it is not known.
+ * @param thread The identity of the thread; undefined if it is not known.
  */
 export function isThreadAlive(processId: number, thread: string | undefined): boolean | undefined {
   if (isProcessAlive(processId) === false) return false;
   if (thread === undefined || thread.endsWith(".0") || threadIdentity() === UNKNOWN) return undefined;
   const [id, start] = thread.split(".");
   try {
-    // A folder that is not there may be hidden: those of other users are on some systems.
+    // A missing folder may be hidden: some systems hide those of other users.
     return existsSync(`/proc/${processId}/task`) ? startOf(processId, id) === start : undefined;
   } catch (error) {
     return ["ENOENT", "ESRCH"].includes((error as { code: string }).code) ? false : undefined;
   }
 }
 
-/** Returns the start time of a thread, in the system's own unit; undefined if it has ended and was not waited for. */
+/** Returns the start time of a thread, in the system's own unit; undefined if it has ended, or is a zombie. */
 function startOf(processId: number, id: string): string | undefined {
   const status = readFileSync(`/proc/${processId}/task/${id}/stat`, "latin1");
-  const fields = status.slice(status.lastIndexOf(")") + 2).split(" "); // from the third one on
+  const fields = status.slice(status.lastIndexOf(")") + 2).split(" "); // from the third field on
   return /[ZXx]/.test(fields[0]) ? undefined : fields[19];
 }

@@ -23,11 +23,11 @@ import { OpenFile } from "./open_file.ts";
 import { withFileNow } from "./place.ts";
 import { removeFileNow, removeIfPossible } from "./rename.ts";
 
-/** The interval at which a holder looks for other callers' requests for the lock, in ms. */
+/** The interval in ms at which a holder checks for requests of the lock. */
 const POLL_INTERVAL = 250;
-/** The interval at which a waiter looks whether the lock is free, in ms. */
+/** The interval in ms at which a waiting caller checks whether the lock is free. */
 const POLL = 50;
-/** The number of expiries for which a silent holder is watched at most: the watcher may be blocked now and then. */
+/** The maximum time, in expiries, for which a silent holder is watched, since the watcher may be blocked at times. */
 const MAX_DOUBT = 4;
 
 /** The process that has a lock. */
@@ -35,23 +35,23 @@ export type LockedBy = Pick<LockHolder, "processId" | "isInThisProcess">;
 
 export interface ProcessLockOptions {
   readonly directory: string;
-  /** Tells several locks of one folder apart. Default: the folder has one. */
+  /** The name of the lock among several in the folder. Default: the folder's only lock. */
   readonly name?: string;
-  /** The locked thing, for messages. */
+  /** The locked object, for messages. */
   readonly subject: string;
-  /** The ms between touches of the file, and those without that until a holder counts as dead. Default: 5000, and six times that. */
+  /** The interval of heartbeats in ms; after six intervals without one, a holder counts as dead. Default: 5000. */
   readonly heartbeat?: number;
   readonly expiry?: number;
-  /** The time that {@linkcode ProcessLock.take} waits for a holder that lives, in ms. Default: not at all. */
+  /** The maximum time in ms that {@linkcode ProcessLock.take} waits for a live holder. Default: 0. */
   readonly waitFor?: number;
-  /** Called once when another caller waits for the lock, which asks for it if it has this, too. */
+  /** Called once when another caller that also has this option waits for the lock: a request to release it. */
   readonly onHandOverRequested?: (() => void) | undefined;
-  /** Whether a full disk may leave it without a file: the caller's next step excludes others by itself. Default: false. */
+  /** Whether the lock may have no file if the disk is full, since the caller's next step is exclusive by itself. Default: false. */
   readonly mayLackFile?: boolean;
   readonly busy: (holder: LockedBy) => Error;
 }
 
-/** The lock of a holder was taken over, or its file removed. */
+/** The error of a holder whose lock was taken over, or whose file was removed. */
 export class LockLostError extends Error {
   constructor(subject: string) {
     super(`Another process has taken over ${subject}, or its lock was removed: try again`);
@@ -60,23 +60,23 @@ export class LockLostError extends Error {
 }
 
 /**
- * A lock between processes and threads that share a folder: a file of a unique name that says which thread made it.
+ * A lock between processes and threads that share a folder: a file with a unique name that identifies its thread.
  *
- * A caller makes its file and reads the folder then; if another one that lives has a file, it removes its own. Two callers
- * never get the lock, and of those that ask at the same moment one does: a caller is refused only once it has seen a file
- * again after it removed its own. To make and to remove a name needs no block of the disk.
+ * A caller creates its file and then reads the folder; if another live caller has a file, it removes its own. Two
+ * callers never get the lock, and one of several simultaneous callers does: a caller is refused only if it sees the
+ * other file again after removing its own. Creating and removing a name needs no block of the disk.
  *
- * A holder is inspected on Linux, in the same process space: its lock is valid while its thread runs. Any other one
- * touches its file now and then, and counts as dead when that does not happen for long enough. If it was only blocked, it
- * sees that its file is gone: before it writes, and again before it acknowledges. The file of a holder has a byte, which
- * changes with each touch, where the disk has room for it.
+ * On Linux, a holder in the same process namespace can be inspected: its lock is valid while its thread runs. Any other
+ * holder touches its file at intervals, and counts as dead after a long enough time without that. If it was only
+ * blocked, it notices that its file was removed: before it writes, and again before it acknowledges. A holder's file
+ * has one byte, which changes at each touch, if the disk has room for it.
  */
 export class ProcessLock {
   readonly #options: ProcessLockOptions;
   readonly #prefix: string;
   readonly #key: string;
   #path: string;
-  /** The open file of a superuser's lock: such a process may give up the right to remove it. */
+  /** The open file of a superuser's lock, since such a process may give up the right to remove it. */
   #file: OpenFile | undefined = undefined;
   readonly #heartbeat: number;
   readonly #expiry: number;
@@ -84,7 +84,7 @@ export class ProcessLock {
   #timer: Interval | undefined = undefined;
   #turn: Turn | undefined = undefined;
   #released: AbortController = new AbortController();
-  /** The time of the last touch of the file, of `performance.now()` and of `Date.now()`, and of the last that it took. */
+  /** The time of the file's last touch, by `performance.now()` and `Date.now()`, and of the last successful one. */
   #beatAt = 0;
   #beatTime = 0;
   #shownAt = 0;
@@ -103,9 +103,9 @@ export class ProcessLock {
     this.#waitFor = options.waitFor ?? 0;
   }
 
-  /** Whether the file is gone: with its folder, or by a caller that took this holder for dead. */
+  /** Whether the file was removed: with its folder, or by a caller that considered this holder dead. */
   get isLost(): boolean {
-    // The process was blocked, or the machine suspended: one clock stands still then.
+    // The process was blocked, or the machine suspended, which stops one of the clocks.
     const age = Math.max(performance.now() - this.#beatAt, Math.abs(Date.now() - this.#beatTime));
     if (!this.#isLost && !this.#lacksFile && age > UNCHECKED * this.#heartbeat) this.#beat();
     return this.#isLost;
@@ -117,8 +117,9 @@ export class ProcessLock {
   }
 
   /**
-   * Takes the lock: at once, unless a holder is waited for. That is one that lives, for `waitFor` ms, and one that cannot
-   * be inspected, until it shows whether it lives. @throws {Error} what `busy()` makes if another has it.
+   * Takes the lock: synchronously, unless it waits for another holder. It waits for a live one for `waitFor` ms, and
+   * for one that cannot be inspected until that shows whether it lives. @throws {Error} the result of `busy()` if
+   * another caller has the lock.
    */
   take(): Promise<void> | undefined {
     if (this.#released.signal.aborted) this.#released = new AbortController();
@@ -137,7 +138,7 @@ export class ProcessLock {
     }
   }
 
-  /** Takes the lock again if its file was removed, as with the folder. @throws {Error} what `busy()` makes. */
+  /** Takes the lock again if its file was removed, such as with the folder. @throws {Error} the result of `busy()`. */
   renew(): void {
     this.#beat();
     if (!this.#isLost) return;
@@ -172,21 +173,21 @@ export class ProcessLock {
         blocking = this.#attempt(watch);
       }
       for (; blocking !== undefined; blocking = this.#blocking(watch) ?? this.#attempt(watch)) {
-        // Another thread of this process may be about to end, as after `terminate()`.
+        // Another thread of this process may be ending, such as after `terminate()`.
         const mayEnd = blocking.isInThisProcess && !held.has(blocking.name);
         const isDoubtful = blocking.look === "silent" && (mayEnd || blocking.inspect() !== "alive");
         const now = performance.now();
-        if (now - at > HELD_UP * this.#heartbeat) heldUp += now - at; // nor does the watch count it
+        if (now - at > HELD_UP * this.#heartbeat) heldUp += now - at; // the watch does not count this time either
         at = now;
         const limit = this.#waitFor + (isDoubtful ? MAX_DOUBT * this.#expiry + heldUp : 0);
         const waited = now - start;
-        // One that is seen again holds the lock, or it has seen this caller's file, and not been refused for it.
+        // A holder that is seen again has the lock, or has seen this caller's file without being refused for it.
         if (waited > limit && (seen.has(blocking.path) || waited > limit + this.#expiry)) {
           throw this.#options.busy(blocking);
         }
         seen.add(blocking.path);
         if (this.#options.onHandOverRequested !== undefined) makeIfPossible(request);
-        // Those that refused each other must not ask at the same moment again.
+        // Callers that refused each other must not retry at the same moment.
         await sleep(Math.min(this.#heartbeat / 4, POLL) * (0.2 + Math.random()));
         if (this.#released.signal.aborted) throw new LockLostError(this.#options.subject);
       }
@@ -198,24 +199,24 @@ export class ProcessLock {
     }
   }
 
-  /** Makes the file and reads the folder; returns a holder for which the file was removed again, if there is one. */
+  /** Creates the file and reads the folder; if that has another holder, removes the file again and returns the holder. */
   #attempt(watch: BeatWatch): LockHolder | undefined {
     this.#makeUnlessFull();
     const blocking = this.#blocking(watch);
     if (blocking !== undefined) {
       this.#removeFile();
-      this.#path = this.#newPath(); // so that no other caller takes two attempts for one
+      this.#path = this.#newPath(); // a new name, so that no other caller confuses the two attempts
       return blocking;
     }
     this.#begin();
-    // Waiters that live make their requests again.
+    // Live waiting callers repeat their requests.
     for (const holder of this.#files()) {
       if (holder.note !== undefined && holder.inspect() !== "alive") removeIfPossible(holder.path);
     }
     return undefined;
   }
 
-  /** Removes what dead holders left; returns another one, if there is one. */
+  /** Removes the files of dead holders; returns another holder, if there is one. */
   #blocking(watch: BeatWatch): LockHolder | undefined {
     const blocking: LockHolder[] = [];
     for (const holder of this.#files()) {
@@ -249,7 +250,7 @@ export class ProcessLock {
     } catch (error) {
       if (!FULL.includes(codeOf(error))) throw error;
       for (const holder of this.#files()) if (holder.inspect() === "dead") removeIfPossible(holder.path);
-      this.#create(); // in the room of a dead holder's
+      this.#create(); // in the space of a dead holder's file
     }
     this.#shownAt = start;
     this.#beatAt = performance.now();
@@ -295,25 +296,26 @@ export class ProcessLock {
       this.#mark();
     } catch {
       const isShown = existsSync(path) && this.#replace();
-      const silence = this.#beatAt - this.#shownAt + UNCHECKED * this.#heartbeat; // until the next look
+      const silence = this.#beatAt - this.#shownAt + UNCHECKED * this.#heartbeat; // the time until the next check
       this.#isLost ||= !isShown && (silence >= this.#expiry || !existsSync(path));
     }
     this.#isLost ||= existsSync(path + LOST);
   }
 
-  /** Writes the byte of the next beat. Without it the time shows that, but for clients of network file systems. */
+  /** Writes the byte of the next heartbeat. Without it, times must suffice, except for clients of network file systems. */
   #mark(): void {
     if (this.#lacksFile) return;
     try {
       withFileNow(this.#path, constants.O_WRONLY, (descriptor, { nlink, size }) => {
-        if (nlink <= 1n && size <= 1n) writeSync(descriptor, String(this.#beats++ % 10), 0); // it is no other file
+        // Only if the file is still a lock file.
+        if (nlink <= 1n && size <= 1n) writeSync(descriptor, String(this.#beats++ % 10), 0);
       });
     } catch {
-      // The disk is full, no descriptor is free, or the user has no right to it any more.
+      // The disk is full, no descriptor is free, or the user no longer has the permission.
     }
   }
 
-  /** Makes the file anew, for a process that gave up its rights to the former one; returns whether it holds that. */
+  /** Recreates the file, for a process that gave up its rights to the former one; returns whether it holds the lock. */
   #replace(): boolean {
     const [former, file] = [this.#path, this.#file];
     this.#path = this.#newPath();
@@ -321,7 +323,7 @@ export class ProcessLock {
       this.#make();
       this.#mark();
       held.delete(basename(former));
-      removeFileNow(former); // no watcher sees the folder without both
+      removeFileNow(former); // watchers always see at least one of the two files
     } catch (error) {
       if (!held.has(basename(this.#path)) || codeOf(error) === "ENOENT") {
         removeIfPossible(this.#path);
@@ -343,12 +345,12 @@ export class ProcessLock {
       this.#isAsked = this.#turn?.isWanted ||
         this.#files().some((holder) => holder.note === HAND_OVER_REQUEST && holder.inspect() !== "dead");
     } catch {
-      return; // the folder is gone, and the lock with it
+      return; // the folder was removed, and the lock with it
     }
     if (this.#isAsked) onHandOverRequested();
   }
 
-  /** The files of the lock, but for the one of this holder. */
+  /** Returns the files of the lock, except that of this holder. */
   #files(): LockHolder[] {
     const { directory } = this.#options;
     return readdirSync(directory).flatMap((name) => {

@@ -4,25 +4,25 @@ import { passingRefusals } from "../runtime/mod.ts";
 import { sleep } from "../timers/mod.ts";
 import { codeOf } from "./failure.ts";
 
-/** The ms for which a refusal is retried, and where that blocks the thread: scanners hold files for about a second. */
+/** The maximum time in ms for which a refusal is retried, asynchronously and blocking: scanners keep files open for about a second. */
 const RENAME_TIMEOUT = { later: 5000, now: 500 };
-/** The refusal of a file on which a file server has a lease, which it gives up: 45 s is the system's limit for that. */
+/** The refusal while a file server's lease on a file is being revoked, which takes at most 45 s. */
 export const LEASED: ReadonlySet<string> = new Set(["EAGAIN"]);
-/** The refusal of a file that another program has open and shares with none, which Windows lets it do. */
+/** The refusal on Windows while another program has a file open without sharing it. */
 export const UNSHARED: ReadonlySet<string> = new Set(["EBUSY"]);
-/** The refusals of files that others have open. */
+/** The refusals of files that other programs have open. */
 export const IN_USE: ReadonlySet<string> = new Set([...LEASED, ...UNSHARED]);
-/** The first pause between attempts, and the longest, in ms. */
+/** The first and the maximum pause in ms between attempts. */
 const PAUSES = { first: 1, longest: 100 };
 
 export interface Patience {
-  /** The codes of refusals that pass. Default: those of this system, which on most has none. */
+  /** The codes of transient refusals. Default: those of this system; most systems have none. */
   readonly codes?: ReadonlySet<string>;
-  /** The time from the first attempt on, in ms. Default: 5000, or 500 where the wait blocks the thread. */
+  /** The maximum time in ms from the first attempt on. Default: 5000, or 500 if the wait blocks the thread. */
   readonly deadline?: number;
 }
 
-/** Decides after each refusal how long to pause before the next attempt. */
+/** Computes the pause before each further attempt after a refusal. */
 class Attempts {
   readonly #codes: ReadonlySet<string>;
   readonly #end: number;
@@ -33,7 +33,7 @@ class Attempts {
     this.#end = performance.now() + (deadline ?? fallback);
   }
 
-  /** Returns the next pause in ms, random so that callers part. @throws {unknown} `error`, if it does not pass in time. */
+  /** Returns the next pause in ms, random so that callers spread. @throws {unknown} `error`, if it is not transient or the time is over. */
   next(error: unknown): number {
     const rest = this.#end - performance.now();
     if (rest <= 0 || !this.#codes.has(codeOf(error) ?? "")) throw error;
@@ -43,7 +43,7 @@ class Attempts {
   }
 }
 
-/** Makes a call again while another process has the file open. @throws {Error} the last refusal after the deadline. */
+/** Repeats a call while another process has the file open. @throws {Error} the last refusal after the deadline. */
 export async function whileRefused<T>(call: () => T | Promise<T>, patience: Patience = {}): Promise<T> {
   let attempts: Attempts | undefined;
   for (;;) {
@@ -56,12 +56,12 @@ export async function whileRefused<T>(call: () => T | Promise<T>, patience: Pati
   }
 }
 
-/** Makes a call that opens a file again while another program has it and shares it with none. */
+/** Repeats a call that opens a file while another program has it open without sharing. */
 export function whileUnshared<T>(open: () => T | Promise<T>): Promise<T> {
   return whileRefused(open, { codes: UNSHARED });
 }
 
-/** Does what {@linkcode whileRefused} does, but blocks the thread meanwhile. */
+/** Repeats a call like {@linkcode whileRefused}, but blocks the thread. */
 export function whileRefusedNow<T>(call: () => T, patience: Patience = {}): T {
   const attempts = new Attempts(patience, RENAME_TIMEOUT.now);
   for (;;) {
@@ -74,11 +74,12 @@ export function whileRefusedNow<T>(call: () => T, patience: Patience = {}): T {
 }
 
 /**
- * Renames a file, in place of what has the name `to`. Windows refuses that while any process has one of the two open: it
- * is tried again for some seconds there, and a read-only file is made writable first.
+ * Renames a file, and replaces an existing file `to`. Windows refuses that while any process has one of the two open:
+ * there it is retried for some seconds, and a read-only file is made writable first.
  *
- * @param options.atOnce Whether calls are made synchronously; pauses between them never are.
- * @param options.before Called before each attempt, in its turn of the event loop; what it throws rejects the promise.
+ * @param options.atOnce Whether calls are synchronous; pauses between them never are.
+ * @param options.before Called before each attempt, in the same turn of the event loop; an exception in it rejects the
+ * promise.
  */
 export async function renameFile(
   from: string,
@@ -99,7 +100,7 @@ export async function renameFile(
   }, patience);
 }
 
-/** Renames a file as {@linkcode renameFile} does, synchronously: refusals block the thread for half a second at most. */
+/** Renames a file like {@linkcode renameFile}, synchronously: refusals block the thread for at most half a second. */
 export function renameFileNow(from: string, to: string, before?: () => void): void {
   whileRefusedNow(() => {
     before?.();
@@ -111,29 +112,29 @@ export function renameFileNow(from: string, to: string, before?: () => void): vo
   });
 }
 
-/** Removes a file, or a link, once no other process has it open: refusals block the thread for half a second at most. */
+/** Removes a file or link once no other process has it open: refusals block the thread for at most half a second. */
 export function removeFileNow(path: string): void {
   whileRefusedNow(() => unlinkSync(path));
 }
 
-/** Removes a file as {@linkcode removeFileNow} does, if that can be done. */
+/** Removes a file like {@linkcode removeFileNow}, but ignores failures. */
 export function removeIfPossible(path: string): void {
   try {
     removeFileNow(path);
   } catch {
-    // It is gone, or is left to a sweep, or to the next holder of a lock.
+    // The file no longer exists, or a sweep, or the next holder of a lock, removes it.
   }
 }
 
-/** Removes an empty folder as {@linkcode removeFileNow} does a file. */
+/** Removes an empty folder like {@linkcode removeFileNow} removes a file. */
 export function removeFolderNow(path: string): void {
   whileRefusedNow(() => rmdirSync(path));
 }
 
-/** The permission of a file's owner to write to it; on Windows, the read-only attribute's opposite. */
+/** The write permission of a file's owner; on Windows, the absence of the read-only attribute. */
 export const WRITABLE = 0o200;
 
-/** Takes the read-only attribute from a file that Windows refuses to replace; POSIX replaces any. Returns the refusal. */
+/** Clears the read-only attribute of a file that Windows refuses to replace; POSIX does not need that. Returns the refusal. */
 function allowReplacement(path: string, refusal: unknown): unknown {
   const status = passingRefusals().has(codeOf(refusal) ?? "") && lstatSync(path, { throwIfNoEntry: false });
   if (status && status.isFile() && !(status.mode & WRITABLE)) chmodSync(path, status.mode | WRITABLE);

@@ -11,11 +11,12 @@ import { isThreadAlive, mainThreadStart, pidNamespace } from "./process_identity
 import { renameFile, whileRefused } from "./rename.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
-/** The file system's clock may be behind the process's by a tick, in ms. */
+/** The time in ms by which the file system's clock may be behind the process's. */
 const MTIME_RESOLUTION = 1000;
 
 /**
- * A path for a temporary file, in the folder of `path`, which may be a `file:` URL, so that a rename puts it in place at once.
+ * A path for a temporary file, in the folder of `path`, which may be a `file:` URL, so that a rename can replace `path`
+ * atomically.
  *
  * @example Another program's output, under its name when it is complete
  * ```ts
@@ -34,16 +35,16 @@ export function temporaryPath(path: string | URL): string {
   );
 }
 
-/** Returns a path as it is given, or that of a `file:` URL. */
+/** Returns a path unchanged, or that of a `file:` URL. */
 function pathOf(path: string | URL): string {
   return typeof path === "string" ? path : filePath(path);
 }
 
 /**
- * Whether the file or folder at a path, or `file:` URL, is a temporary one whose process ended without removing it. Outside Linux,
- * another process that has its id counts as that one. Whether a process of another machine or container runs is unknown
- * here: its files are abandoned when nothing has touched them for a day. So are files of earlier versions, whose names
- * lack the process or its start.
+ * Whether the file or folder at a path, or `file:` URL, is a temporary one whose process ended without removing it.
+ * Outside Linux, another process with the same id counts as that process. Whether a process on another machine or in
+ * another container runs is unknown: its files count as abandoned after a day without changes. So do files of earlier
+ * versions, whose names lack the process or its start time.
  *
  * @example A file that this process is writing is not abandoned
  * ```ts
@@ -64,14 +65,14 @@ export async function isAbandonedTemporary(file: string | URL): Promise<boolean>
   const id = Number(digits);
   const isAlive = isThreadAlive(id, start && `${id}.${start}`);
   if (isAlive !== undefined) return !isAlive;
-  // Another process may have the id by now: in a container it is often this one.
+  // Another process may have the id now: in a container, it is often this one.
   if (id === process.pid) return await lastTouched(path) < processStart() - MTIME_RESOLUTION;
   return start === undefined && await lastTouched(path) < Date.now() - DAY;
 }
 
 /**
- * Returns when a file, or anything in a folder, was touched last, in ms since 1970: by the change of its status, since
- * the time of its content is set to an original's. Infinity if it vanishes meanwhile.
+ * Returns the time in ms since 1970 at which a file, or any entry of a folder, was last changed: the change time of its
+ * status, since the modification time may be set. Infinity if it disappears meanwhile.
  */
 async function lastTouched(path: string): Promise<number> {
   const status = await lstat(path).catch(() => undefined);
@@ -83,17 +84,17 @@ async function lastTouched(path: string): Promise<number> {
   return touched;
 }
 
-/** Entries to read at a time: a folder of uploads may have a million. */
+/** The number of entries to read at a time: an upload folder may have a million. */
 const ENTRIES = 256;
 
 /**
- * Removes the temporary files and folders that killed processes left in a folder, but not in those below it: see
- * {@linkcode isAbandonedTemporary} for which these are. Folders stay that another user has, has one in, or may rename.
+ * Removes the temporary files and folders of killed processes in a folder, but not in folders below it: see {@linkcode
+ * isAbandonedTemporary}. A folder stays if another user owns it, owns a folder in it, or may rename it.
  *
  * @param directory The folder's path, or its `file:` URL.
- * @returns how many were removed.
- * @throws {Error} what the file system says of the folder, or of the first file that it did not let be removed after
- * it removed the others; with its `code`.
+ * @returns the number removed.
+ * @throws {Error} of the file system about the folder, or, once all others are removed, about the first file that could
+ * not be removed; with its `code`.
  * @example When a server starts
  * ```ts
  * import { removeAbandonedTemporaries } from "@millrace/streams/files";
@@ -123,11 +124,11 @@ export async function removeAbandonedTemporaries(directory: string | URL): Promi
 }
 
 /**
- * Removes a file, a link, or a folder without one of another user in it; returns whether it did. Other users may give any
- * folder that they may rename a temporary one's name: it stays. A link may take the place of a folder while that is removed
- * by its path: so it is closed to other users before, and Linux finds it by its descriptor.
+ * Removes a file, a link, or a folder that contains no folder of another user; returns whether it did. A folder that
+ * other users may rename stays, since they could give any folder a temporary name. A link could replace a folder while
+ * it is removed by its path: so it is first closed to other users, and on Linux accessed by its descriptor.
  *
- * @throws {Error} what the file system says, with its `code`: `ENOENT` if another process is at it.
+ * @throws {Error} of the file system, with its `code`: `ENOENT` if another process is removing it.
  */
 async function removeAbandoned(path: string): Promise<boolean> {
   const isFolder = (await lstat(path)).isDirectory();
@@ -143,7 +144,7 @@ async function removeAbandoned(path: string): Promise<boolean> {
     const isFound = showsOpenFiles();
     if (!await isExclusive(isFound ? `${folder.ownPath}/..` : dirname(path))) return false;
     if (!await closeToOthers(folder, isFound ? folder.ownPath : path)) return false;
-    await renameFile(path, own); // so that one process removes it
+    await renameFile(path, own); // ensures that only one process removes it
     const inside = isFound ? folder.ownPath : own;
     for (const name of await readdir(inside)) await rm(join(inside, name), { recursive: true, force: true });
     await rmdir(own);
@@ -156,7 +157,7 @@ async function withFolder(path: string, use: (folder: OpenFile) => Promise<boole
   return await use(folder).finally(() => folder.close());
 }
 
-/** Takes the right to change folders from all but this process's user; returns false if one is another user's. */
+/** Revokes the permission to change folders from all other users; returns false if another user owns one. */
 async function closeToOthers(folder: OpenFile, path: string): Promise<boolean> {
   const { mode, uid } = folder.status();
   if (uid !== userNumber()) return false;
@@ -168,13 +169,13 @@ async function closeToOthers(folder: OpenFile, path: string): Promise<boolean> {
   return true;
 }
 
-/** Whether names in a folder can be changed by this process's user and the superuser alone. */
+/** Whether only this process's user and the superuser can change names in a folder. */
 async function isExclusive(path: string): Promise<boolean> {
   const { mode, uid } = await stat(path);
   return [0, userNumber()].includes(uid) && ((mode & 0o1000) !== 0 || (mode & 0o022) === 0);
 }
 
-/** @throws {TypeError} if a temporary file, which is written over, is one of the others itself, a link, or no file. */
+/** @throws {TypeError} if a temporary file, which is overwritten, is one of the others, a link, or not a file. */
 export async function requireOther(temporary: string, others: Readonly<Record<string, string>>): Promise<void> {
   const identity = async (path: string): Promise<string> => {
     const status = await stat(path, { bigint: true }).catch(() => undefined);
@@ -193,7 +194,7 @@ export async function requireOther(temporary: string, others: Readonly<Record<st
   throw new TypeError(`temporary ${temporary} is ${kind}: name a file of its own`);
 }
 
-/** Opens a caller's temporary file. @throws {Error} `EINVAL` of what is no regular file by now, as a device or a pipe. */
+/** Opens a caller's temporary file. @throws {Error} `EINVAL` if it is no longer a regular file, such as a device or a pipe. */
 export async function openWrittenOver(path: string, flags: number, options: OpenFileOptions): Promise<OpenFile> {
   const { O_NONBLOCK = 0, O_RDWR, O_TRUNC } = constants;
   const file = await OpenFile.open(path, O_NONBLOCK | O_RDWR | O_TRUNC | linkFlag(false) | flags, options);
@@ -202,12 +203,12 @@ export async function openWrittenOver(path: string, flags: number, options: Open
   throw Object.assign(new Error(`the temporary file ${path} is no regular file`), { code: "EINVAL" });
 }
 
-/** The maximum number of folders to remember: beyond, the oldest is looked at again. */
+/** The maximum number of remembered folders: beyond it, the oldest is forgotten. */
 const MAX_REMEMBERED_FOLDERS = 1000;
 
 const swept = new Set<string>();
 
-/** Removes, in the background, what killed processes left in a folder, when it is called for the first time. Never fails. */
+/** Removes, in the background, files of killed processes in a folder, at the first call for it. Never fails. */
 export function removeAbandonedOnce(directory: string): void {
   if (swept.has(directory)) return;
   swept.add(directory);
@@ -215,7 +216,7 @@ export function removeAbandonedOnce(directory: string): void {
   removeAbandonedTemporaries(directory).catch(() => {});
 }
 
-/** Removes a temporary file; returns whether there is none now. Never rejects: what stays is left to a sweep. */
+/** Removes a temporary file; returns whether none is left. Never rejects: a sweep removes leftover files. */
 export async function removeTemporary(path: string): Promise<boolean> {
   try {
     await whileRefused(() => unlink(path));
@@ -226,10 +227,10 @@ export async function removeTemporary(path: string): Promise<boolean> {
 }
 
 /**
- * Opens a file that has no name, to be written and read. Where the system wants a name for open files, it keeps a
+ * Opens a file without a name for writing and reading. If the system requires a name for open files, the file keeps a
  * temporary one, which a sweep removes.
  *
- * @param directory The folder that it takes space in.
+ * @param directory The folder on whose disk the file is stored.
  */
 export async function openUnnamed(directory: string): Promise<OpenFile> {
   const path = temporaryPath(join(directory, "unnamed"));
@@ -239,12 +240,12 @@ export async function openUnnamed(directory: string): Promise<OpenFile> {
   return file;
 }
 
-/** A folder for temporary files: disposing of it removes it with all that is in it, and never rejects. */
+/** A folder for temporary files: its disposal removes it with all its content, and never rejects. */
 export interface TemporaryDirectory extends AsyncDisposable {
   readonly path: string;
 }
 
-/** Makes a folder that only this user may enter. @throws {Error} that names it, with the system's `code`. */
+/** Creates a folder that only this user may enter. @throws {Error} with its name and the system's `code`. */
 export async function temporaryDirectory(directory: string = tmpdir()): Promise<TemporaryDirectory> {
   const path = temporaryPath(join(directory, "folder"));
   removeAbandonedOnce(directory);

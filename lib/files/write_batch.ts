@@ -2,24 +2,24 @@ import { bytesOfView, kindOf } from "../streams/internal.ts";
 import { withoutFrames } from "./failure.ts";
 import { MAX_PIECES } from "./write_fully.ts";
 
-/** The maximum size in UTF-8 of a unit of a string, in bytes. */
+/** The maximum size in bytes of a string's code unit in UTF-8. */
 export const UTF8_WIDTH = 3;
 
 const LINE_FEED = 10;
 const encoder = new TextEncoder();
 
-/** Returns the size of a chunk in the queue: its bytes, or about as many. Never throws: a sink would not get the error. */
+/** Returns the approximate bytes of a chunk in the queue. Never throws, since the sink would not get the error. */
 export function sizeOfItem(item: Uint8Array | string): number {
   if (typeof item === "string") return item.length;
   return ArrayBuffer.isView(item) ? item.byteLength : 0;
 }
 
 /**
- * Chunks as text and bytes alone: other views become bytes, and chunks that are larger than a file its lines, as many at
- * a time as a file holds.
+ * Converts chunks to text and bytes: other views become bytes, and a chunk larger than a file is split after lines,
+ * into parts that fit a file.
  *
- * @throws {TypeError} if one is neither.
- * @throws {RangeError} if a line is larger than a file may be, unless it is cut.
+ * @throws {TypeError} if a chunk is neither.
+ * @throws {RangeError} if a line is larger than a file may be, unless lines are split.
  */
 export function checkedItems(
   items: readonly unknown[],
@@ -42,7 +42,7 @@ export function checkedItems(
   return checked;
 }
 
-/** Returns the end of the last character of UTF-8 that ends within `length` bytes; `length` if no character does. */
+/** Returns the end of the last complete UTF-8 character within `length` bytes; `length` if there is none. */
 function characterEnd(bytes: Uint8Array, length: number): number {
   for (let end = length; end > 0 && end > length - 4; end--) if ((bytes[end] & 0xc0) !== 0x80) return end;
   return length;
@@ -60,38 +60,39 @@ export function requireSize(size: number, maxSize: number): void {
   throw new RangeError(`Cannot write a chunk of ${size} bytes: maxFileSize is ${maxSize}, and no line is split`);
 }
 
-/** Bytes of a batch, and of the buffer that small items are gathered in. A quarter takes a third more time. */
+/** The bytes of a batch, and of the buffer for small items. A quarter of that takes a third more time. */
 export const BATCH_SIZE: number = 256 * 1024;
-/** Bytes that may wait or be in flight: two batches, so that the queue fills while one is written. */
+/** The maximum of queued and in-flight bytes: two batches, so that the queue fills while one is written. */
 export const QUEUE_SIZE: number = 2 * BATCH_SIZE;
 /**
- * The size in bytes from which an item is written from where it is. Below, a copy costs less than a vector's entry:
- * twice on Node and Bun below 1 KiB, and on Deno up to 64 KiB. But what is never copied needs no buffer.
+ * The size in bytes from which an item is written without a copy. For smaller ones, a copy costs less than an entry of
+ * the vector, which costs twice as much on Node and Bun below 1 KiB, and on Deno up to 64 KiB. But items that are never
+ * copied need no buffer.
  */
 const DIRECT_SIZE = 16 * 1024;
-/** Up to this length a string of ASCII is faster copied unit by unit than encoded: half the time on all runtimes. */
+/** The maximum length of ASCII strings that are copied unit by unit: half the time of encoding on all runtimes. */
 const MAX_COPIED_LENGTH = 32;
 
-/** The maximum bytes of strings that are joined and encoded: of a quarter Bun's encoder takes a tenth more time. */
+/** The maximum bytes of strings that are joined and encoded: with a quarter, Bun's encoder takes a tenth more time. */
 const RUN_SIZE = 64 * 1024;
 
 /**
- * Items in a few pieces for one write: small ones copied into a buffer that is used again and again, large ones as they
- * are. So the pieces are good until the next call of {@linkcode fill}.
+ * Items in a few pieces for one write: small ones are copied into a reused buffer, large ones are not copied. So the
+ * pieces are valid until the next call of {@linkcode fill}.
  */
 export class WriteBatch {
   readonly pieces: Uint8Array[] = [];
   length = 0;
-  /** The index of the first item that is not in. */
+  /** The index of the first item that is not included. */
   next = 0;
-  /** Whether that one is left out because it would pass the limit. */
+  /** Whether that item is excluded because it would exceed the limit. */
   isLimited = false;
-  #buffer: Uint8Array = new Uint8Array(0); // made when it is needed: large items are never copied
-  /** The end of the bytes in the buffer; a piece begins at `#pieceStart` if that is less. */
+  #buffer: Uint8Array = new Uint8Array(0); // allocated on demand: large items are never copied
+  /** The end of the bytes in the buffer; a piece begins at `#pieceStart` if that is smaller. */
   #end = 0;
   #pieceStart = 0;
 
-  /** Takes items from the one at `from` on while there is room for them, each whole, and up to `limit` bytes. */
+  /** Takes whole items from index `from` on while there is room for them, up to `limit` bytes. */
   fill(items: readonly (Uint8Array | string)[], from: number, limit: number): void {
     this.clear();
     let next = from;
@@ -112,8 +113,8 @@ export class WriteBatch {
   }
 
   /**
-   * Takes strings that surely fit, joined: one call of the encoder for 180 lines of a log takes less time
-   * than 180. Returns how many; 0 if the next item is to be taken alone.
+   * Takes strings that certainly fit, joined: one encoder call for 180 lines of a log is faster than 180 calls. Returns
+   * their number; 0 if the next item must be taken alone.
    */
   #takeRun(items: readonly (Uint8Array | string)[], from: number, limit: number): number {
     const most = Math.min(limit - this.length, this.#buffer.length - this.#end, RUN_SIZE) / UTF8_WIDTH;
@@ -176,7 +177,7 @@ export class WriteBatch {
   }
 }
 
-/** Whether halves of a surrogate pair that end one item and begin the next have become one character. */
+/** Whether two halves of a surrogate pair, at the end of an item and the start of the next, were joined to one character. */
 function hasJoinedPair(text: string, items: readonly string[], from: number, to: number): boolean {
   for (let i = from, start = 0; i < to; start += items[i++].length) {
     if ((text.charCodeAt(start) & 0xfc00) === 0xdc00) return true;
@@ -184,7 +185,7 @@ function hasJoinedPair(text: string, items: readonly string[], from: number, to:
   return false;
 }
 
-/** Writes a string as UTF-8 and returns where it ends; there must be room for three bytes a unit. */
+/** Writes a string as UTF-8 and returns the end's offset; there must be room for three bytes a unit. */
 function writeText(text: string, bytes: Uint8Array, start: number): number {
   if (text.length <= MAX_COPIED_LENGTH) {
     const end = writeAscii(text, bytes, start);

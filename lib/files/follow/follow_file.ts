@@ -21,34 +21,33 @@ import { NamedFile } from "./named_file.ts";
  */
 export interface FollowFileOptions {
   /**
-   * The place of the first byte: the end of what is there now, its beginning, a number of bytes, which counts from the
-   * beginning and is 0 if the file has fewer, or the `position` of a former stream. A file that is made later is read from
-   * its beginning.
+   * The position of the first byte: the current end, the beginning, an offset in bytes, which is 0 if the file is
+   * shorter, or the `position` of an earlier stream. A file that is created later is read from its beginning.
    *
    * @default "end"
    */
   start?: "beginning" | "end" | number | FollowPosition;
   /**
-   * Whether `path` is the directory and the `name` of a series that {@linkcode RotatingFileWritable} writes. Its files are
-   * read one after the other, compressed ones among them.
+   * Whether `path` is the directory and the `name` of a series that {@linkcode RotatingFileWritable} writes. Its files
+   * are read in order, including compressed ones.
    *
    * @default false
    */
   series?: boolean;
   /**
-   * The ms between two looks at the file, while a read waits.
+   * The time in ms between two checks of the file while a read waits.
    *
    * @default 100
    */
   interval?: number;
   /**
-   * Called when something has the file's name that cannot be read: a folder, a pipe, a file that this user may not read.
-   * It is waited for as if there were no file, and told of once.
+   * Called once for an object of the name that cannot be read: a folder, a pipe, or a file without read permission. The
+   * stream then waits as if there were no file.
    *
    * @default `process.emitWarning()`
    */
   onWarning?: (error: Error) => void;
-  /** Ends the stream with its reason, and closes the file. */
+  /** Ends the stream with the signal's reason, and closes the file. */
   signal?: AbortSignal;
 }
 
@@ -64,18 +63,20 @@ export const followFileOptions: SchemaOf<FollowFileOptions, "start" | "series" |
 );
 
 /**
- * Follows a file that other programs append to, as `tail -F` does: a stream of its bytes that waits for more at the end.
+ * Follows a file that other programs append to, like `tail -F`: returns a stream of its bytes that waits for more at
+ * the end.
  *
- * A file that is renamed or removed is read on until another one has bytes under its name, and then to its end; the other
- * one is read from its beginning, and so is a file that was truncated or written anew. A file that is missing is waited
- * for, and so is one in whose place something else is for a while. The stream has no end: cancel it, leave the loop, or
- * abort the signal. Either closes the file.
+ * After a file is renamed or removed, reading continues until another file has bytes under the name, and then to the
+ * old file's end. The other file is read from its beginning, and so is a file that was truncated or rewritten. The
+ * stream waits for a missing file, and while an object that is not a file has the name. The stream has no end: cancel
+ * it, leave the loop, or abort the signal; each closes the file.
  *
- * The file is looked at every `interval` ms while a read waits; nothing is read ahead.
+ * The file is checked every `interval` ms while a read waits; the stream does not read ahead.
  *
  * @param path The file's path, or its `file:` URL.
- * @throws {Error} that names the file and says why it cannot be read, with the system's `code`; so do reads that fail.
- * @throws {TypeError} if the path or an option is none, or a series is to begin at a number.
+ * @throws {Error} with the file's name, the reason why it cannot be read, and the system's `code`; reads reject in the
+ * same way.
+ * @throws {TypeError} if the path or an option is invalid, or `start` is a number for a series.
  * @throws {RangeError} if `start` or `interval` is out of range.
  * @example Lines as they are written
  * ```ts
@@ -120,15 +121,15 @@ export async function followFile(
 export class FollowedReadable extends ReadableStream<Uint8Array<ArrayBuffer>> {
   readonly #source: FollowSource;
 
-  /** Takes over a source that is open: for {@linkcode followFile}. */
+  /** Takes over an open source: for {@linkcode followFile}. */
   constructor(source: FollowSource) {
     super(source, { highWaterMark: 0 });
     this.#source = source;
   }
 
   /**
-   * The place behind the last whole line that was read from the stream, for `start`: what was read behind it is read
-   * again. It is the place of this stream's reads: a pipe reads ahead of its end.
+   * The position after the last whole line that was read from the stream, for `start`: later bytes are read again. It
+   * counts this stream's reads: a pipe reads ahead of its destination.
    */
   get position(): FollowPosition {
     return this.#source.position;

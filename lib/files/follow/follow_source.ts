@@ -6,32 +6,32 @@ import type { FollowPosition } from "./line_place.ts";
 import { LinePlace, type Mark, proofOf } from "./line_place.ts";
 
 export interface FollowedFile {
-  /** Tells it from other files, also from one of the same name. */
+  /** The file's identity, which distinguishes it even from files of the same name. */
   readonly id: string;
-  /** Its number in a series. */
+  /** The file's number in a series. */
   number: number | undefined;
-  /** Its present status; of a plain file. */
+  /** The present status; only of a plain file. */
   readonly status?: BigIntStats;
   readonly place: LinePlace;
-  /** Whether what follows was not written behind what was read last: the file was cut, or begun anew. */
+  /** Whether the next bytes do not continue the last ones read, because the file was truncated or rewritten. */
   isBroken: boolean;
-  /** Reads the next bytes, `most` at most; undefined if there are none now. */
+  /** Reads the next bytes, at most `most`; undefined if there are none now. */
   read(most: number): Promise<Uint8Array<ArrayBuffer> | undefined>;
   hasBytes(): boolean;
   close(): Promise<void>;
 }
 
-/** The files that are followed, one after the other. */
+/** The followed files, in order. */
 export interface FileSequence {
-  /** The path or the series, for messages. */
+  /** The path of the file or series, for messages. */
   readonly path: string;
-  /** Whether a line ends with its file. */
+  /** Whether the end of a file also ends a line. */
   readonly endsLines: boolean;
-  /** The number of the newest file, of a series. */
+  /** The number of the newest file in a series. */
   readonly number: number | undefined;
-  /** Opens the files to begin with, in their order; the list is empty as long as no file exists. */
+  /** Opens the initial files, in order; the list is empty while no file exists. */
   first(warn: (error: Error) => void): Promise<FollowedFile[]>;
-  /** Opens the file that came after `newest`, or any if there was none; undefined if there is none yet. */
+  /** Opens the file after `newest`, or any file without `newest`; undefined if there is none yet. */
   next(newest: FollowedFile | undefined): Promise<FollowedFile | undefined>;
 }
 
@@ -44,29 +44,29 @@ export interface FollowSourceOptions {
 
 const LINE_FEED = 10;
 
-/** Files that are opened ahead of being read, at most. */
+/** The maximum number of files that are opened ahead of being read. */
 const MAX_AHEAD = 16;
 
 /**
- * The source of a stream that follows files. It works while the stream is read, and looks for new files every
- * `interval` ms, wherever it is in the present one. A file that is renamed twice is thus not missed.
+ * The source of a stream that follows files. It works while the stream is read, and checks for new files every
+ * `interval` ms, whatever its position in the current one, so that a file that is renamed twice is not missed.
  */
 export class FollowSource {
   readonly type = "bytes";
   readonly #trail: FileSequence;
   readonly #options: FollowSourceOptions;
-  /** The file that is read, and those after it. */
+  /** The current file, and those after it. */
   readonly #files: FollowedFile[] = [];
-  /** The time of the last look for files, in ms since the process began. */
+  /** The time of the last check for files, in ms since the process started. */
   #lookedAt = 0;
-  /** The message of the last warning; undefined if there was nothing to warn of since. */
+  /** The message of the last warning; undefined if there was no problem since. */
   #warning: string | undefined = undefined;
   #hasEnded = false;
-  /** The last byte that was read; a line feed if there was none. */
+  /** The last byte that was read; initially a line feed. */
   #last = LINE_FEED;
   readonly #pause: Pause = new Pause();
   #onAbort: (() => void) | undefined = undefined;
-  /** The place behind the last whole line that was given. */
+  /** The position after the last whole line that was delivered. */
   #given: Pick<FollowPosition, "file" | "number" | "time"> & { readonly mark: Mark } = {
     file: "",
     number: undefined,
@@ -103,7 +103,7 @@ export class FollowSource {
     if (signal === undefined) return;
     this.#onAbort = () => {
       controller.error(signal.reason);
-      this.cancel().catch(() => {}); // the reason of its end is being thrown already
+      this.cancel().catch(() => {}); // the reason of its end is already being thrown
     };
     if (signal.aborted) this.#onAbort();
     else signal.addEventListener("abort", this.#onAbort);
@@ -111,20 +111,20 @@ export class FollowSource {
 
   async pull(controller: ReadableByteStreamController): Promise<void> {
     try {
-      // All that is read is given at once: what the stream held back would be ahead of the position.
+      // All bytes of a read are delivered at once: bytes queued by the stream would be ahead of the position.
       const room = controller.byobRequest?.view?.byteLength ?? Infinity;
       const bytes = await this.#next(this.#last === LINE_FEED ? room : Math.max(1, room - 1));
       if (bytes === undefined || this.#hasEnded) return;
       const [file] = this.#files;
       const isCut = file.isBroken && this.#last !== LINE_FEED;
       file.isBroken = false;
-      // A line may go on in another file, and is whole in neither of them.
+      // A line that continues in another file is complete in neither.
       if (isCut || this.#last === LINE_FEED || bytes.includes(LINE_FEED)) this.#note(file);
       this.#last = bytes[bytes.length - 1];
       controller.enqueue(isCut ? afterLineFeed(bytes) : bytes);
     } catch (error) {
       if (this.#hasEnded) return;
-      await this.cancel().catch(() => {}); // the first error tells more
+      await this.cancel().catch(() => {}); // the first error is more specific
       throw fileFailure("read", this.#trail.path, error);
     }
   }
@@ -141,7 +141,7 @@ export class FollowSource {
     const { interval } = this.#options;
     while (!this.#hasEnded) {
       if (performance.now() - this.#lookedAt >= interval) await this.#look();
-      // An empty file is not the next one yet: a program may still have the former one.
+      // An empty file is not the next one yet: a program may still write to the former one.
       const hasFollower = this.#files.some((file, i) => i > 0 && file.hasBytes());
       const bytes = await this.#files[0]?.read(most);
       if (bytes !== undefined) return bytes;
@@ -171,7 +171,7 @@ export class FollowSource {
       return this.#add(file);
     } catch (error) {
       this.#warn(fileFailure("read", this.#trail.path, error));
-      return false; // as if there were none: another program may be about to replace what is there
+      return false; // as if there were no file: another program may be about to replace the object
     }
   }
 
@@ -183,7 +183,7 @@ export class FollowSource {
 
   #add(file: FollowedFile | undefined): boolean {
     if (file === undefined) return false;
-    if (this.#hasEnded) file.close().catch(() => {}); // it has no reader
+    if (this.#hasEnded) file.close().catch(() => {}); // no read uses the file
     else this.#files.push(file);
     return true;
   }

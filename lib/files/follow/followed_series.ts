@@ -7,17 +7,17 @@ import type { FileSequence, FollowedFile } from "./follow_source.ts";
 import type { FollowPosition } from "./line_place.ts";
 import { type FilePath, GrowingFile, openAny, openAt, unlessMissing } from "./growing_file.ts";
 
-/** The files of a series, in the order of their numbers, be they compressed or not. */
+/** The files of a series, compressed or not, in the order of their numbers. */
 export class FollowedSeries implements FileSequence {
   readonly path: string;
-  readonly endsLines = false; // a line that is longer than a file goes on in the next one
+  readonly endsLines = false; // a line that is longer than a file continues in the next one
   readonly #series: FileSeries;
   readonly #start: "beginning" | "end" | FollowPosition;
   /** The number of the newest file. */
   number = 0;
-  /** The time of its making, in ms since 1970. */
+  /** The time in ms since 1970 at which the newest file was created. */
   #made = 0;
-  /** The identities of files that were read, by their numbers. */
+  /** The identities of read files, by number. */
   readonly #ids = new Map<number, string>();
 
   /** @param path The directory and the name of the series. */
@@ -42,10 +42,10 @@ export class FollowedSeries implements FileSequence {
     if (number === 0) return undefined;
     const path = this.#series.pathOf(number);
     const file = await isFile(path) ? await unlessMissing(GrowingFile.open(path, "end", false)) : undefined;
-    return await this.#note(number, path, file); // of one that is compressed nothing is to be read
+    return await this.#note(number, path, file); // a compressed file is not read from
   }
 
-  /** Opens the file of a position, or the one after it; the first one if the series was begun anew. */
+  /** Opens the file of a position, or the one after it; the first file if the series was restarted. */
   async #at(position: FollowPosition): Promise<FollowedFile | undefined> {
     const { file: id, number = 0, time } = position;
     this.number = number;
@@ -56,7 +56,7 @@ export class FollowedSeries implements FileSequence {
       const file = await isFile(each.path) ? await openAt(each, position, false) : undefined;
       if (file !== undefined) return await this.#note(number, path, file);
     }
-    this.#ids.set(number, ""); // another file, by its bytes: it may have the inode of the position's
+    this.#ids.set(number, ""); // its bytes show another file, which may have the inode of the position's file
     if (await this.#isNewer(number)) {
       this.number = 0;
       return await this.next();
@@ -77,7 +77,7 @@ export class FollowedSeries implements FileSequence {
     const { directory } = this.#series;
     const names: string[] = [];
     for (const entry of await unlessMissing(readdir(directory, { withFileTypes: true })) ?? []) {
-      // The writer leaves out a number whose name a folder or a pipe has.
+      // The writer skips a number whose name a folder or a pipe has.
       const isOwn = entry.isFile() ||
         this.#series.numbersIn([entry.name]).length > 0 && await isFile(join(directory, entry.name));
       if (isOwn) names.push(entry.name);
@@ -85,7 +85,7 @@ export class FollowedSeries implements FileSequence {
     return this.#series.numbersIn(names);
   }
 
-  /** Opens the file of a number; undefined if it was removed meanwhile. */
+  /** Opens the file with a number; undefined if it was removed meanwhile. */
   async #open(number: number): Promise<FollowedFile | undefined> {
     const path = this.#series.pathOf(number);
     let file: FollowedFile | undefined = undefined;
@@ -104,8 +104,9 @@ export class FollowedSeries implements FileSequence {
   }
 
   /**
-   * Whether a file is another one than was read, or newer than the newest: its series was begun anew, as when all of it was
-   * removed. Windows gives a file the time of birth of one that had its name up to 15 s before, but not that of its writes.
+   * Whether a file is another one than was read, or newer than the newest: its series was restarted, for example after
+   * all files were removed. On Windows, a file may get the birth time, but not the modification time, of one that had
+   * its name up to 15 s before.
    */
   async #isNewer(number: number): Promise<boolean> {
     const status = await unlessMissing(stat(this.#series.pathOf(number), { bigint: true }));
@@ -123,12 +124,12 @@ async function isFile(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isFile();
   } catch (error) {
-    if (["ENOENT", "ENOTDIR", "ELOOP"].includes(codeOf(error)!)) return false; // a link may lead nowhere
+    if (["ENOENT", "ENOTDIR", "ELOOP"].includes(codeOf(error)!)) return false; // the link's target may be missing
     throw error;
   }
 }
 
-/** The paths of a file of a series: as it is written, and compressed. */
+/** Returns the paths of a series' file: uncompressed, and compressed. */
 function pathsOf(path: string): FilePath[] {
   const packed = packedFormats.map(({ format, extension }) => ({ path: `${path}.${extension}`, format }));
   return [{ path, format: undefined }, ...packed];

@@ -8,7 +8,7 @@ import type { FollowedFile } from "./follow_source.ts";
 import type { FollowPosition } from "./line_place.ts";
 import { LinePlace, PROOF_SIZE, proofOf } from "./line_place.ts";
 
-/** Resolves to what a call on a file does; to undefined if there is no such file. */
+/** Awaits a call on a file; resolves to undefined if the file does not exist. */
 export async function unlessMissing<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
@@ -19,7 +19,7 @@ export async function unlessMissing<T>(call: Promise<T>): Promise<T | undefined>
 }
 
 const READ_SIZE = 256 * 1024;
-/** Bytes before the place of reading that are compared in a series, whose writer takes back what a failed write left. */
+/** The number of bytes before the position that are compared in a series, whose writer truncates the rest of a failed write. */
 const SERIES_PROOF_SIZE = 16_384;
 const LINE_FEED = 10;
 const NOTHING: Uint8Array = new Uint8Array(0);
@@ -27,15 +27,15 @@ const NOTHING: Uint8Array = new Uint8Array(0);
 export class GrowingFile implements FollowedFile {
   readonly id: string;
   readonly #file: OpenFile;
-  /** Whether a file that has lost bytes was begun anew; else these are taken back, as those of a write that failed. */
+  /** Whether a file that has shrunk was restarted; otherwise the lost bytes were those of a failed write. */
   readonly #beginsAnew: boolean;
-  /** The place of the next byte. */
+  /** The position of the next byte. */
   #position = 0;
-  /** The last bytes before it. */
+  /** The last bytes before the position. */
   #proof: Uint8Array = NOTHING;
   readonly place: LinePlace = new LinePlace();
   number: number | undefined = undefined;
-  /** The time of the file's last change at the comparison of its beginning, in ms since 1970. */
+  /** The file's modification time when its beginning was last compared, in ms since 1970. */
   #comparedAt = 0;
   isBroken = false;
   #memory: Uint8Array<ArrayBuffer> | undefined = undefined;
@@ -46,7 +46,7 @@ export class GrowingFile implements FollowedFile {
     this.#beginsAnew = beginsAnew;
   }
 
-  /** Opens a file, to be read from `start` on; from the beginning if it has fewer bytes. */
+  /** Opens a file for reading from `start` on; from the beginning if it is shorter. */
   static async open(path: string, start: number | "end", beginsAnew: boolean): Promise<GrowingFile> {
     const file = await OpenFile.openRegular(path);
     try {
@@ -72,7 +72,7 @@ export class GrowingFile implements FollowedFile {
     const proof = new Uint8Array(Math.min(position, this.#proofSize));
     const length = await this.#file.read(proof, position - proof.length);
     const head = new Uint8Array(Math.min(position, PROOF_SIZE));
-    // It may be cut meanwhile.
+    // The file may be truncated meanwhile.
     if (position > 0 && (await this.#file.read(head, 0) < head.length || length < proof.length)) return;
     this.#position = position;
     this.#proof = proof;
@@ -80,7 +80,7 @@ export class GrowingFile implements FollowedFile {
   }
 
   async read(most: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    // Not `new Uint8Array(READ_SIZE)`, which writes zeros first where the memory was used before.
+    // Not `new Uint8Array(READ_SIZE)`, which clears memory that was used before.
     const bytes = this.#memory ??= new Uint8Array(Buffer.allocUnsafeSlow(READ_SIZE).buffer);
     const known = this.#proof.length;
     const { mtimeMs } = this.#file.status();
@@ -122,9 +122,9 @@ export class GrowingFile implements FollowedFile {
     this.place.cut(this.#position, this.#proof);
   }
 
-  /** The end of the whole lines that a series left as they were; `bytes` are in the place of the proof now. */
+  /** Returns the end of the unchanged whole lines in a series; `bytes` now take the place of the proof. */
   #sameLines(bytes: Uint8Array): number {
-    if (bytes.length === 0) return this.#file.size(); // more was taken back than there is proof of
+    if (bytes.length === 0) return this.#file.size(); // more bytes were truncated than the proof contains
     const other = this.#proof.findIndex((byte, i) => byte !== bytes[i]);
     const same = this.#proof.lastIndexOf(LINE_FEED, other - 1) + 1;
     const start = this.#position - this.#proof.length;
@@ -132,7 +132,7 @@ export class GrowingFile implements FollowedFile {
     return this.place.mark.offset <= start ? this.place.mark.offset : 0;
   }
 
-  /** Returns the bytes that were read behind the proof, copied if they are few. */
+  /** Returns the bytes read after the proof, copied if they are few. */
   #taken(bytes: Uint8Array<ArrayBuffer>, known: number, length: number): Uint8Array<ArrayBuffer> {
     this.place.add(bytes.subarray(known, length));
     this.#position += length - known;
@@ -147,7 +147,7 @@ export function idOf({ dev, ino }: BigIntStats): string {
   return `${dev} ${ino}`;
 }
 
-/** Whether a status is that of a file that is open. @param now Returns what the status is by now. */
+/** Whether a path's status is that of an open file. @param now Returns the path's present status. */
 export function isOf(status: BigIntStats, file: FollowedFile, now: () => BigIntStats | undefined): boolean {
   if (idOf(status) !== file.id || isSureNumber(status.ino)) return idOf(status) === file.id;
   const own = file.status;
@@ -157,10 +157,10 @@ export function isOf(status: BigIntStats, file: FollowedFile, now: () => BigIntS
   return own !== undefined && later !== undefined && isBetween("mtimeNs") && isBetween("size");
 }
 
-/** The window in bytes up to which the `zstd` command compresses logs, and reads them. */
+/** The window in bytes up to which the `zstd` command compresses and reads logs. */
 const MAX_WINDOW = 2 ** 27;
 
-/** A file that is complete, and was compressed before it was read. */
+/** A complete file that was compressed before it was read. */
 export class PackedFile implements FollowedFile {
   readonly id: string;
   readonly place: LinePlace = new LinePlace();
@@ -174,7 +174,7 @@ export class PackedFile implements FollowedFile {
     this.#reader = reader;
   }
 
-  /** Opens a file, to be read from `start` on; from its end if it has fewer bytes. */
+  /** Opens a file for reading from `start` on; from its end if it is shorter. */
   static async open(path: string, format: Format, start: number): Promise<PackedFile> {
     const stream = readableOf(await OpenFile.openRegular(path), path).pipeThrough(
       new DecompressionStream(format, format === "zstd" ? { maxWindow: MAX_WINDOW } : {}),
@@ -203,13 +203,13 @@ export class PackedFile implements FollowedFile {
   }
 }
 
-/** The path of a file, and its format if it is compressed: a name may end as those do, and be a plain file's. */
+/** The path of a file, and its format if it is compressed: a plain file may have the same extension. */
 export interface FilePath {
   readonly path: string;
   readonly format: Format | undefined;
 }
 
-/** Opens a file, to be read from `start` on; resolves to undefined if no file has the name. */
+/** Opens a file for reading from `start` on; resolves to undefined if no file has the name. */
 export function openAny(
   { path, format }: FilePath,
   start: number,
@@ -220,7 +220,7 @@ export function openAny(
   );
 }
 
-/** Opens a file at a position; undefined if it is not the position's: of a file without a byte before it, the number tells. */
+/** Opens a file at a position; undefined if it is not the position's file. At offset 0, the inode number decides. */
 export async function openAt(
   path: FilePath,
   { file: id, offset, proof }: FollowPosition,

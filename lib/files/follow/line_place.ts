@@ -2,24 +2,24 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { type Member, member } from "../../streams/internal.ts";
 
-/** Bytes at the beginning of a file, and before a place in it, that are compared: others mean that it was written anew. */
+/** The number of bytes that are compared at the start of a file, and before a position in it: a difference means a rewritten file. */
 export const PROOF_SIZE = 64;
 const LINE_FEED = 10;
 const NOTHING: Uint8Array = new Uint8Array(0);
 
-/** A place in a file, and the bytes that prove it. */
+/** A position in a file, and the bytes that prove it. */
 export interface Mark {
   readonly offset: number;
   /** The first bytes of the file. */
   readonly head: Uint8Array;
-  /** The bytes before the place. */
+  /** The bytes before the position. */
   readonly tail: Uint8Array;
 }
 
-/** The place behind the last whole line of a file that was read. */
+/** The position after the last whole line that was read from a file. */
 export class LinePlace {
   mark: Mark = { offset: 0, head: NOTHING, tail: NOTHING };
-  /** The place behind all that was read, and the bytes before it. */
+  /** The position after all read bytes, and the bytes before it. */
   end = 0;
   #recent: Uint8Array = NOTHING;
 
@@ -29,7 +29,7 @@ export class LinePlace {
     this.mark = { offset, head, tail: this.#recent };
   }
 
-  /** Begins at the place behind all that was read, which no line may end at. */
+  /** Starts at the position after all read bytes, which need not be the end of a line. */
   beginHere(): void {
     this.begin(this.end, this.mark.head, this.#recent);
   }
@@ -47,7 +47,7 @@ export class LinePlace {
     this.end += bytes.length;
   }
 
-  /** Takes back what was read from `end` on; `before` are the bytes that are before it. */
+  /** Undoes the reading from `end` on; `before` are the bytes before `end`. */
   cut(end: number, before: Uint8Array): void {
     const { offset, head, tail } = this.mark;
     this.#recent = last(before);
@@ -57,7 +57,7 @@ export class LinePlace {
   }
 }
 
-/** Copies the last bytes of both. */
+/** Returns a copy of the last bytes of both. */
 function last(before: Uint8Array, bytes: Uint8Array = NOTHING): Uint8Array {
   if (bytes.length >= PROOF_SIZE) return bytes.slice(-PROOF_SIZE);
   return Buffer.concat([before.subarray(Math.max(0, before.length + bytes.length - PROOF_SIZE)), bytes]);
@@ -68,8 +68,8 @@ export function proofOf({ offset, head, tail }: Mark): string {
 }
 
 /**
- * A place in a file that {@linkcode followFile} reads: behind the last whole line that was given to the reader. It is a
- * plain object, to be kept as JSON.
+ * A position in a file that {@linkcode followFile} reads: after the last whole line that its reader got. It is a plain
+ * object, which can be stored as JSON.
  *
  * @example Going on after a restart
  * ```ts
@@ -88,15 +88,15 @@ export function proofOf({ offset, head, tail }: Mark): string {
  * ```
  */
 export interface FollowPosition {
-  /** The device and the inode of the file, or the path of a compressed one; `""` if there was none yet. */
+  /** The device and inode of the file, or the path of a compressed one; `""` if there was none yet. */
   readonly file: string;
-  /** The number of the file, of a series. */
+  /** The number of the file in a series. */
   readonly number?: number | undefined;
-  /** The bytes of the file before the place, uncompressed. */
+  /** The number of uncompressed bytes before the position. */
   readonly offset: number;
-  /** A digest of the first 64 bytes of the file, and of the 64 before the place. */
+  /** A digest of the first 64 bytes of the file, and of the 64 before the position. */
   readonly proof: string;
-  /** The time of their reading, in ms since 1970. */
+  /** The time when these were read, in ms since 1970. */
   readonly time: number;
 }
 

@@ -7,7 +7,7 @@ import type { FollowPosition } from "./line_place.ts";
 import type { FileSequence, FollowedFile } from "./follow_source.ts";
 import { type FilePath, GrowingFile, idOf, isOf, openAny, openAt, unlessMissing } from "./growing_file.ts";
 
-/** A file by its name and, after a restart, those that had it before. */
+/** The file with a name and, after a restart, those that had the name before. */
 export class NamedFile implements FileSequence {
   readonly path: string;
   readonly endsLines = true;
@@ -42,19 +42,19 @@ export class NamedFile implements FileSequence {
   async #resume(position: FollowPosition, warn: (error: Error) => void): Promise<FollowedFile[]> {
     const named = await this.#named();
     let files: FollowedFile[] = [];
-    // Its own identity is surer than bytes, which may be those of a log of equal lines.
+    // The file's own identity is more reliable than bytes, since logs may have equal lines.
     for (const each of [...named].sort((one, other) => rank(one, position) - rank(other, position))) {
       const file = await openAt(each, position, true);
       if (file === undefined) continue;
       files = [file, ...await openAll(named.slice(named.indexOf(each) + 1))];
       break;
     }
-    // Nothing was read of it: what was written since then is all that there is to read.
+    // No byte of it was read before: only bytes written since the position are to be read.
     const isNew = files.length === 0 && position.offset === 0;
     const since = BigInt(Math.floor(position.time) - CLOCK_STEP) * 1_000_000n;
     if (isNew) files = await openAll(named.filter(({ written, isCurrent }) => isCurrent || written >= since));
     const isSame = named.map(keyOf).join() === (await this.#named()).map(keyOf).join();
-    if (!isSame) { // the names changed while the files were opened
+    if (!isSame) { // the files were renamed while they were opened
       await Promise.all(files.map((file) => file.close()));
       return await this.#resume(position, warn);
     }
@@ -67,7 +67,7 @@ export class NamedFile implements FileSequence {
     return file === undefined ? [] : [file];
   }
 
-  /** The files that have or had the name, as logrotate renames them, in the order of their last writes. */
+  /** Returns the files that have or had the name, as logrotate renames them, in the order of their last writes. */
   async #named(): Promise<NamedAs[]> {
     const folder = dirname(this.path);
     const names = await unlessMissing(readdir(folder)) ?? [];
@@ -84,7 +84,7 @@ export class NamedFile implements FileSequence {
       const packed = isCurrent || isRotated(each) ? undefined : packedFormatOf(each);
       const plain = packed === undefined ? each : each.slice(0, -packed.extension.length - 1);
       if (!isCurrent && !isRotated(plain)) continue;
-      if (packed !== undefined && names.includes(plain)) continue; // it is being compressed
+      if (packed !== undefined && names.includes(plain)) continue; // the file is being compressed
       const path = join(folder, each);
       const status = await unlessMissing(stat(path, { bigint: true }));
       if (!status?.isFile()) continue;
@@ -96,13 +96,13 @@ export class NamedFile implements FileSequence {
   }
 }
 
-/** Opens files to be read from their beginnings. */
+/** Opens files for reading from their beginnings. */
 async function openAll(named: readonly NamedAs[]): Promise<FollowedFile[]> {
   const files = await Promise.all(named.map((each) => openAny(each, 0, true)));
   return files.filter((file) => file !== undefined);
 }
 
-/** The ms by which file systems' times may be behind. */
+/** The time in ms by which file systems' clocks may be late. */
 const CLOCK_STEP = 20;
 const ROTATED = /^[.-]\d[\d.T_-]*$/;
 

@@ -5,7 +5,7 @@ import { type Identity, OpenFile } from "../open_file.ts";
 import { writeFully } from "../write_fully.ts";
 import type { SeriesFormat } from "./file_series.ts";
 
-/** A path, and the file that must have it. */
+/** A path, and the identity of its file. */
 interface KnownFile extends Identity {
   readonly path: string;
 }
@@ -13,15 +13,15 @@ interface KnownFile extends Identity {
 /** A file to compress; plain data, for a worker. */
 export interface CompressJob {
   readonly source: KnownFile;
-  /** The temporary file for the compressed form; it exists, and is empty. */
+  /** The temporary file for the compressed form, which exists and is empty. */
   readonly temporary: KnownFile;
   readonly format: SeriesFormat;
   readonly level: number;
-  /** The time of last change that the compressed form gets, in ms since 1970. */
+  /** The modification time for the compressed form, in ms since 1970. */
   readonly mtimeMs: number;
 }
 
-/** The end of a job; it has failed if there is a message. */
+/** The outcome of a job, which has failed if there is a message. */
 export interface CompressOutcome {
   readonly message?: string;
   readonly code?: string;
@@ -29,7 +29,7 @@ export interface CompressOutcome {
 
 const CHUNK_SIZE = 256 * 1024;
 
-/** Does a job of a worker, and posts its outcome in the end. */
+/** Runs a job in a worker, and posts its outcome. */
 export async function runCompressJob(
   job: CompressJob,
   post: (outcome: CompressOutcome) => void,
@@ -45,7 +45,7 @@ export async function runCompressJob(
   }
 }
 
-/** Compresses a file into another one, which is there and empty, and flushes that to the disk. */
+/** Compresses a file into another one, which exists and is empty, and flushes that to the disk. */
 async function compressFile(job: CompressJob, signal: AbortSignal): Promise<void> {
   const encoder = openEncoder(job.format, { level: job.level });
   const open: OpenFile[] = [];

@@ -11,15 +11,15 @@ import { SeriesUpkeep } from "./series_upkeep.ts";
 import { ProcessLock } from "../process_lock.ts";
 import { SeriesRecord } from "./series_record.ts";
 
-/** The interval at which the writer of a series shows that it lives, in ms. */
+/** The interval in ms of heartbeats by the writer of a series. */
 const HEARTBEAT = 750;
 
 /**
- * Writes a series that goes on where earlier streams have ended: in the last file, or the next one. No two streams write
- * it, and complete files are compressed and removed beside the writing.
+ * Continues a series after earlier streams: in the last file, or the next one. Only one stream writes it at a time, and
+ * complete files are compressed and removed in parallel with the writes.
  *
  * Acknowledged bytes are in a file that existed at that time: a file that is removed while it is written is replaced by
- * the next one, and bytes of a write that failed are cut off again.
+ * the next one, and the bytes of a failed write are truncated.
  */
 export class ContinuedRotation implements SeriesWriter {
   readonly maxFileSize: number;
@@ -32,7 +32,7 @@ export class ContinuedRotation implements SeriesWriter {
   readonly #record: SeriesRecord;
   readonly #upkeep: SeriesUpkeep;
   readonly #current: CurrentFile;
-  /** Whether the series is this stream's, and its record read. */
+  /** Whether this stream has the series, and has read its record. */
   #isTaken = false;
   #isLocked = false;
   #isAbandoned = false;
@@ -43,7 +43,7 @@ export class ContinuedRotation implements SeriesWriter {
     this.maxFileSize = maxFileSize;
     const { retry: { attempts, delay = 1000 } = { attempts: 0 } } = options;
     const { directory, name } = series;
-    this.#lock = lockOf(directory, name!, attempts * Math.max(delay, 1)); // timers wait 1 ms at least
+    this.#lock = lockOf(directory, name!, attempts * Math.max(delay, 1)); // timers wait at least 1 ms
     this.#record = new SeriesRecord(directory, `.${name}.millrace`, this.#lock);
     this.#current = new CurrentFile(series, maxFileSize, this.#record, this.#lock, () => this.#upkeep.look());
     this.#upkeep = new SeriesUpkeep(series, this.#record, this.#current, options);
@@ -61,7 +61,7 @@ export class ContinuedRotation implements SeriesWriter {
     });
   }
 
-  /** Takes the series, at once where it can be, and opens its last file if that goes on. */
+  /** Takes the series, synchronously if possible, and opens its last file if that can be continued. */
   async start(controller: Pick<WritableStreamDefaultController, "signal">): Promise<void> {
     controller.signal.addEventListener("abort", () => this.giveUp());
     dropped.register(this, this.#lock, this);
@@ -73,7 +73,7 @@ export class ContinuedRotation implements SeriesWriter {
     }
   }
 
-  /** Takes the series, and goes on where the last attempt to do that failed. */
+  /** Takes the series, and continues where the last attempt to do that failed. */
   #take(): Promise<void> | void {
     makeDirectorySync(this.#series.directory);
     const waiting = this.#isLocked ? undefined : this.#lock.take();
@@ -141,13 +141,13 @@ export class ContinuedRotation implements SeriesWriter {
     this.#leave();
   }
 
-  /** The stream is aborted: what would be tried again is not. */
+  /** Stops retries, because the stream is aborted. */
   giveUp(): void {
     this.#isAbandoned = true;
     this.#current.abandon();
     this.#upkeep.giveUp();
     this.attempts.giveUp();
-    if (!this.#isTaken) this.#leave(); // which ends the wait for another stream
+    if (!this.#isTaken) this.#leave(); // ends the wait for another stream
   }
 
   #isDue(): boolean {
@@ -156,7 +156,7 @@ export class ContinuedRotation implements SeriesWriter {
     if (interval === undefined || file === undefined || size === 0) return false;
     const begin = Math.floor(opened / interval) * interval;
     const now = Date.now();
-    // A clock that is set back by less than that would begin each file twice.
+    // If the clock is set back by less than that, each file would otherwise begin twice.
     return now >= begin + interval || now < begin - interval;
   }
 
@@ -168,7 +168,7 @@ export class ContinuedRotation implements SeriesWriter {
 
 const dropped = new FinalizationRegistry<ProcessLock>((lock) => lock.release());
 
-/** Makes the lock of a series, without a reference to its stream: that may be dropped. */
+/** Makes the lock of a series, without a reference to its stream, which may become unreachable. */
 function lockOf(directory: string, name: string, waitFor: number): ProcessLock {
   return new ProcessLock({
     directory,
@@ -191,12 +191,12 @@ function refusal(directory: string, reason: string): Error {
 
 const continuing = ["interval", "maxFiles", "maxTotalSize", "maxAge", "compress", "retry", "onWarning"] as const;
 
-/** The maximum size of a name, in bytes: systems take 255, and the name of a lock has up to 75 more. */
+/** The maximum size of a name in bytes: systems allow 255, and the name of a lock is up to 75 longer. */
 const MAX_NAME_LENGTH = 180;
 
 const intervals = { hour: 3_600_000, day: 86_400_000 } as const;
 
-/** Makes what writes a series by the options that are given, which the schema has checked; it opens nothing yet. */
+/** Makes the writer of a series by options that the schema has checked; it opens no file yet. */
 export function openSeries(schema: RotationSchema, given: RotationOptions): SeriesWriter | ContinuedRotation {
   const settings = schema(given);
   const directory = filePath(requireOption(schema, settings, "directory"), "directory");

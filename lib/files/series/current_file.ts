@@ -20,7 +20,7 @@ import {
 
 const LINE_FEED = 10;
 
-/** Whether a file was left by a stream that was closed, or ends with a line; else half of something may be its end. */
+/** Whether a file was left by a stream that was closed, or ends with a line; otherwise it may end with half an item. */
 export function isWhole(path: string, size: number, { end }: SeriesEntry): boolean {
   if (size === 0 || size === end) return true;
   return withFileNow(path, constants.O_RDONLY, (descriptor, status) => {
@@ -31,8 +31,8 @@ export function isWhole(path: string, size: number, { end }: SeriesEntry): boole
 }
 
 /**
- * The file of a series that is being written, and how the next one takes its place: when it is full, and when it or the
- * folder was removed. Files are opened at once, as a process that is about to end may need one.
+ * The current file of a series, and its replacement by the next one: when it is full, or when it or the folder was
+ * removed. Files are opened synchronously, since a process that is about to end may need one.
  */
 export class CurrentFile {
   readonly #maxSize: number;
@@ -42,23 +42,23 @@ export class CurrentFile {
   readonly #onBegun: () => void;
   /** The open file, or undefined. */
   file: OpenFile | undefined = undefined;
-  /** Its number; 0 if the next file has none yet. */
+  /** The file's number; 0 if the next file has none yet. */
   number = 0;
-  /** Its bytes that are acknowledged. */
+  /** The file's acknowledged bytes. */
   size = 0;
-  /** Bytes that it, or the next file, has room for. */
+  /** The room in bytes of this file, or the next one. */
   room: number;
-  /** The time of its opening, in ms since 1970. */
+  /** The time in ms since 1970 at which it was opened. */
   opened = 0;
-  /** Files that may end with half a line. */
+  /** The files that may end with half a line. */
   #torn: SeriesEntry[] = [];
-  /** The files that it has been. */
+  /** The former current files. */
   readonly #left = new LeftFiles();
-  /** The number of the first file with bytes that may not be on the disk, and of the last with a name that is there. */
+  /** The number of the first file with unflushed bytes, and of the last one with a flushed name. */
   #flushed = { from: 0, named: -1 };
   #isAbandoned = false;
 
-  /** @param onBegun Called when a file was begun. */
+  /** @param onBegun Called when a new file begins. */
   constructor(series: FileSeries, maxSize: number, record: SeriesRecord, lock: ProcessLock, onBegun: () => void) {
     this.#series = series;
     this.#maxSize = this.room = maxSize;
@@ -67,15 +67,15 @@ export class CurrentFile {
     this.#onBegun = onBegun;
   }
 
-  /** Goes on with the last file, if it has room and all that is in it is whole; ends it otherwise. */
+  /** Continues the last file, if it has room and its items are complete; otherwise ends it. */
   continue(): void {
     const last = this.#series.numbersIn(readdirSync(this.#series.directory)).at(-1) ?? 0;
     this.#record.reserve(last);
     const entries = this.#record.entries;
     this.#torn = [];
-    let before: SeriesEntry | undefined; // the last one with bytes: it may be complete within a line that has failed
+    let before: SeriesEntry | undefined; // the last file with bytes, which may end within a line whose rest failed
     for (const [i, entry] of entries.entries()) {
-      if (entry.file.size !== undefined) before = entry; // it is complete
+      if (entry.file.size !== undefined) before = entry; // the file is complete
       if (entry.file.size !== undefined) continue;
       const path = this.#series.pathOf(entry.number);
       const status = provenFile(path, entry.file);
@@ -99,8 +99,8 @@ export class CurrentFile {
   }
 
   /**
-   * Ends half a line that a killed process left at the end of a file, so that a reader of the series does not join it with
-   * the next file's first one; returns whether it could. Otherwise the file stays one that is not complete.
+   * Ends half a line that a killed process left at a file's end, so that readers of the series do not join it with the
+   * next file's first line; returns whether that succeeded. Otherwise the file stays incomplete.
    */
   #endLine(entry: SeriesEntry): boolean {
     const path = this.#series.pathOf(entry.number);
@@ -112,7 +112,7 @@ export class CurrentFile {
       const flags = constants.O_APPEND | constants.O_WRONLY;
       if (!isEnded) withFileNow(path, flags, (number, { ino }) => ino === status.ino && writeSync(number, "\n"));
     } catch {
-      return false; // the disk is full, or the file another user's
+      return false; // the disk is full, or the file is another user's
     }
     this.#noteComplete(entry);
     return true;
@@ -128,7 +128,7 @@ export class CurrentFile {
     return this.file ?? this.#begin();
   }
 
-  /** Looks at the file's size: another program may have emptied it, or added to it. */
+  /** Reads the file's size: another program may have emptied it, or appended to it. */
   measure(): void {
     this.size = this.file!.size();
     this.room = Math.max(0, this.#maxSize - this.size);
@@ -139,42 +139,42 @@ export class CurrentFile {
     this.room = Math.max(0, this.room - length);
   }
 
-  /** Whether bytes that were written to a file are still in the series. */
+  /** Whether bytes written to a file are still in the series. */
   isInPlace(file: OpenFile): boolean {
     const isRemoved = this.#isRemoved(file);
     if (isRemoved || this.#lock.isLost) this.#recover();
     return !isRemoved;
   }
 
-  /** Whether the open file has no name any more: some file systems, as sshfs, count no links of any file. */
+  /** Whether the open file no longer has a name: some file systems, such as sshfs, count no links. */
   #isRemoved(file: OpenFile): boolean {
     if (file.status().nlink > 0) return false;
     return provenFile(this.#series.pathOf(this.number), proofOfOpen(file.exactStatus())) === undefined;
   }
 
-  /** Takes back what a failed write has left, so that what follows is whole. */
+  /** Truncates the rest of a failed write, so that the next item is complete. */
   cut(file: OpenFile): void {
     try {
-      const isEmptied = file.size() < this.size; // by another program: what is there is the write's
+      const isEmptied = file.size() < this.size; // by another program: the present bytes are the write's
       file.truncate(isEmptied ? 0 : this.size, this.#series.pathOf(this.number));
     } catch {
-      this.#detach(); // what follows goes into another file
+      this.#detach(); // later items go into another file
     }
   }
 
-  /** Ends the file, which is complete: the next write begins another. */
+  /** Ends the complete file: the next write begins another one. */
   complete(): void {
     if (this.file === undefined) return;
     const status = this.file.exactStatus();
     const isNamed = provenFile(this.#series.pathOf(this.number), proofOfOpen(status)) !== undefined;
     if (isNamed) this.#record.noteIfPossible(this.number, { file: proofOfComplete(status) });
-    else this.#record.forget(this.number); // another program has its name, as logrotate does
-    // After a change of the process's user the file may not be opened again.
+    else this.#record.forget(this.number); // another program has its name, such as logrotate
+    // After a change of the process's user, it may be impossible to reopen the file.
     this.#detach(isNamed && [undefined, Number(status.uid)].includes(userNumber()));
     this.number = 0;
   }
 
-  /** Closes the file for the next stream to go on with. */
+  /** Closes the file, for the next stream to continue it. */
   async leave(): Promise<void> {
     this.noteEnd();
     const last = this.#record.entries.at(-1);
@@ -185,7 +185,7 @@ export class CurrentFile {
     await file?.close().catch((error) => this.fail("close", error));
   }
 
-  /** Records where the file ends; without it the next stream finds out by itself. */
+  /** Records the file's end; without that, the next stream determines it. */
   noteEnd(): void {
     if (this.file !== undefined) this.#record.noteIfPossible(this.number, { end: this.size });
   }
@@ -197,11 +197,11 @@ export class CurrentFile {
   async discard(): Promise<void> {
     const file = this.file;
     this.file = undefined;
-    await file?.close().catch(() => {}); // the reason of the discard is being thrown already
+    await file?.close().catch(() => {}); // the reason of the discard is already being thrown
     await this.#left.flush().catch(() => {});
   }
 
-  /** Waits until all bytes and names that the stream has written are on the disk. */
+  /** Waits until all bytes and names written by the stream are on the disk. */
   async flush(): Promise<void> {
     await this.#left.flush(async () => {
       await this.file?.datasync().catch((error) => this.fail("flush", error));
@@ -221,7 +221,7 @@ export class CurrentFile {
     });
   }
 
-  /** The files that were completed since the last flush, and what it will have flushed; undefined if there is nothing. */
+  /** Returns the files completed since the last flush, and the state after flushing them; undefined if there are none. */
   #unflushed(): { readonly paths: string[]; readonly from: number; readonly named: number } | undefined {
     const { from, named } = this.#flushed;
     const { last } = this.#record;
@@ -237,7 +237,7 @@ export class CurrentFile {
     throw fileFailure(action, this.#series.pathOf(this.number), error);
   }
 
-  /** @param isFound Whether a flush can open the file by its path later. */
+  /** @param isFound Whether a flush can later open the file by its path. */
   #detach(isFound = false): void {
     const file = this.file;
     this.file = undefined;
@@ -248,7 +248,7 @@ export class CurrentFile {
     else this.#left.flushAndClose(file, this.#series.pathOf(this.number));
   }
 
-  /** Opens the next file: it is recorded before it gets its name, so that no other file can be taken for it. */
+  /** Opens the next file. It is recorded before it gets its name, so that no other file can be confused with it. */
   #begin(): OpenFile {
     if (this.#isAbandoned) throw new Error("the stream has failed");
     try {
@@ -266,12 +266,12 @@ export class CurrentFile {
     const file = OpenFile.openNow(next, "ax");
     try {
       this.#torn = this.#torn.filter((entry) => !this.#endLine(entry));
-      if (this.#torn.length > 0) file.writeNow(Uint8Array.of(LINE_FEED)); // which ends the line for readers of the series
+      if (this.#torn.length > 0) file.writeNow(Uint8Array.of(LINE_FEED)); // ends the line for readers of the series
       const opened = Date.now();
       this.#adopt(file, this.#named(next, opened, proofOfOpen(file.exactStatus())), opened);
       for (const entry of this.#torn.splice(0)) this.#noteComplete(entry);
     } catch (error) {
-      file.close().catch(() => {}); // the reason of the failure is being thrown already
+      file.close().catch(() => {}); // the reason of the failure is already being thrown
       removeIfPossible(next);
       throw error;
     }
@@ -279,7 +279,7 @@ export class CurrentFile {
     return file;
   }
 
-  /** Gives a file the next name that is free; returns its number. */
+  /** Gives a file the next free name; returns its number. */
   #named(path: string, opened: number, proof: FileProof): number {
     for (;;) {
       const number = this.#record.last + 1;
@@ -289,7 +289,7 @@ export class CurrentFile {
         return number;
       } catch (error) {
         this.#record.forget(number);
-        if (codeOf(error) === "EEXIST") continue; // another program's file: it stays as it is
+        if (codeOf(error) === "EEXIST") continue; // another program's file, which stays
         this.#record.last = number - 1; // for the next attempt
         throw fileFailure("create", this.#series.pathOf(number), error);
       }
@@ -311,13 +311,13 @@ export class CurrentFile {
     }
   }
 
-  /** The file was removed, or the lock, or all of the folder: goes on with the next file if there is none any more. */
+  /** Continues with the next file after the file, the lock or the whole folder was removed. */
   #recover(): void {
     const file = this.file;
     const wasLost = this.#lock.isLost;
     makeDirectorySync(this.#series.directory);
     this.#lock.renew();
-    if (wasLost) this.#record.reload(); // another stream may have had the series for a while
+    if (wasLost) this.#record.reload(); // another stream may have had the series meanwhile
     const isRemoved = file !== undefined && this.#isRemoved(file);
     if (isRemoved) this.#record.forget(this.number);
     this.#record.rewrite();

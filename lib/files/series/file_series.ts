@@ -8,39 +8,39 @@ import { failing } from "../failure.ts";
 import { foldedName, refusedOnWindows } from "../names.ts";
 import { whileRefused } from "../rename.ts";
 
-/** Digits of a file's number; later ones have more. */
+/** The minimum number of digits of a file's number. */
 const DIGITS = 5;
-/** The largest number that a name or a record may tell: those that follow it are exact, too. */
+/** The maximum number in a name or a record, so that later ones are exact, too. */
 export const MAX_NUMBER: number = 2 ** 52;
 
 export type SeriesFormat = "zstd" | "gzip" | "brotli";
 
-/** The formats of compressed files, with their extensions and a level that keeps up with a fast log. */
+/** The formats of compressed files, their extensions, and a level that is fast enough for a busy log. */
 export const packedFormats: readonly { format: SeriesFormat; extension: string; level: number }[] = [
   { format: "zstd", extension: "zst", level: 3 },
   { format: "gzip", extension: "gz", level: 6 },
   { format: "brotli", extension: "br", level: 5 },
 ];
 
-/** Returns the format that the extension of a compressed file tells, behind the name that the file had before. */
+/** Returns the format by the extension of a compressed file, after the file's original name. */
 export function packedFormatOf(name: string): typeof packedFormats[number] | undefined {
   return packedFormats.find(({ extension }) => name.endsWith(`.${extension}`));
 }
 
-/** The names of a series of files in one directory: the number of a file makes its name. */
+/** The names of a series' files in one directory, made from the files' numbers. */
 export class FileSeries {
   readonly directory: string;
-  /** The name that all names are made of; undefined if a caller's function makes them. */
+  /** The base of all names; undefined if a caller's function makes them. */
   readonly name: string | undefined;
   readonly #nameOf: (number: number) => string;
   /** Returns the number of a file from its name; undefined with a caller's function, which cannot be inverted. */
   readonly #numberOf: ((name: string) => number | undefined) | undefined;
-  /** Returns the name of the series that a name differs from in case or normalization at most. */
+  /** Returns the series' name that differs from a given one at most in case or normalization. */
   readonly #spelt: ((name: string) => string | undefined) | undefined;
-  /** The names that were given out; more than one file under one name would be the last of them. */
+  /** The names in use, each for one file only. */
   readonly #used: Set<string> = new Set();
 
-  /** @throws {TypeError} if the name is no plain file name. */
+  /** @throws {TypeError} if the name is not a plain file name. */
   constructor(directory: string, name: string | ((number: number) => string)) {
     this.directory = directory;
     this.name = typeof name === "string" ? name : undefined;
@@ -67,12 +67,12 @@ export class FileSeries {
     ownName(this.#nameOf(1), "name");
   }
 
-  /** The path of a file before it is compressed. */
+  /** Returns the path of a file before it is compressed. */
   pathOf(number: number): string {
     return join(this.directory, this.#nameOf(number));
   }
 
-  /** The numbers of the names that are of the series, compressed or not, whatever made the files; in order. */
+  /** Returns the numbers of listed names that belong to the series, compressed or not, in order, whichever program created the files. */
   numbersIn(names: readonly string[]): number[] {
     const numbers = names.flatMap((listed) => {
       const name = this.#ownOf(listed, names);
@@ -82,13 +82,13 @@ export class FileSeries {
     return numbers.sort((one, other) => one - other);
   }
 
-  /** Returns a listed name as the series spells it where the file system takes one, which is not listed, for the other. */
+  /** Returns a listed name in the series' spelling if the file system treats both as the same and only one is listed. */
   #ownOf(listed: string, names: readonly string[]): string {
     const own = this.#spelt?.(listed) ?? listed;
     return own !== listed && !names.includes(own) && existsSync(join(this.directory, own)) ? own : listed;
   }
 
-  /** The path for a file that is to be written. */
+  /** Returns the path for a new file. */
   take(number: number): string {
     const name = this.#nameOf(number);
     if (this.#used.has(name)) {
@@ -98,11 +98,11 @@ export class FileSeries {
     return join(this.directory, name);
   }
 
-  /** Lists the entries of the directory with names of the series, except those that were taken. */
+  /** Lists the directory's entries with names of the series, except those in use. */
   async leftOver(): Promise<Dirent[]> {
     const found = await readdir(this.directory, { withFileTypes: true }).catch(failing("list", this.directory));
     const numberOf = this.#numberOf;
-    // A series without gaps has no number above that of all files, whatever they are.
+    // In a series without gaps, no number exceeds the count of all files.
     const names = numberOf === undefined ? this.#firstNames(found.length) : undefined;
     const isOfSeries = (name: string): boolean => names ? names.has(name) : numberOf!(name)! > 0;
     const listed = found.map(({ name }) => name);
@@ -130,26 +130,26 @@ export class FileSeries {
     }
   }
 
-  /** Removes what has the path of a file to be overwritten and is a link or one of a file's several names: not what it leads to. */
+  /** Removes a link, or one of a file's several names, at the path of a file to be overwritten, so that its target stays unchanged. */
   async removeOther(path: string): Promise<void> {
     const status = await lstat(path).catch(() => undefined);
     if (status === undefined || status.isDirectory() || status.isFile() && status.nlink <= 1) return;
     await whileRefused(() => rm(path, { force: true })).catch(failing("remove", path));
   }
 
-  /** The first names, where a caller's function makes them; it may know fewer. */
+  /** Returns the first names if a caller's function makes them, possibly fewer. */
   #firstNames(count: number): Set<string> {
     const names = new Set<string>();
     try {
       for (let number = 1; number <= count; number++) names.add(this.#nameOf(number));
     } catch {
-      // It will throw again if that number is needed.
+      // The function throws again if that number is needed.
     }
     return names;
   }
 }
 
-/** Whether a name is that of a file in a directory, without a path. */
+/** Whether a name is a file's name in a directory, without a path. */
 export function isFileName(name: string): boolean {
   return !/^(?:|\.|\.\.)$|[/\\\0]/.test(name);
 }
@@ -161,7 +161,7 @@ function checkedName(name: unknown, what: string): string {
   return name;
 }
 
-/** @throws {TypeError} if Windows takes the name for another one: `a:b` is a stream of the file `a` there. */
+/** @throws {TypeError} if the name means another file on Windows, where `a:b` is a stream of the file `a`. */
 function ownName(name: string, what: string): string {
   const fault = process.platform === "win32" ? refusedOnWindows(name) : undefined;
   if (fault === undefined) return name;

@@ -12,21 +12,21 @@ export const numberFileWriterOptions: RotationSchema = /* @__PURE__ */ schema(
   () => rotationMembers("numbers.txt"),
 );
 
-/** Numbers that may wait or be in flight. Four times as many take 7% less time, and 15 MB more memory on Node. */
+/** The maximum of queued and in-flight numbers. Four times as many take 7% less time, and 15 MB more memory on Node. */
 const HIGH_WATER_MARK = 16384;
-/** Numbers of one batch: fewer, so that the queue fills while a batch is written. */
+/** The maximum numbers of one batch: fewer, so that the queue fills while a batch is written. */
 const MAX_BATCH = 8192;
 const LINE_FEED = 10;
-/** Bytes for the lines of a batch; more when it needs them. */
+/** The initial bytes for the lines of a batch. */
 const FIRST_SIZE = 64 * 1024;
 
 /**
  * Writes numbers, one a line, to a series of files of limited size.
  *
- * Producers write one number at a time; those that queue up are formatted and written together, and nothing is
- * allocated for one of them. The promise of a `write()` is fulfilled when the system has its line. Without any number
- * there is no file. A value that is no number, not finite, or beyond 2^53 - 1 in magnitude is an error before anything of
- * its batch is written.
+ * Producers write one number at a time; queued numbers are formatted and written together, without an allocation for
+ * each. The promise of a `write()` fulfils when the system has its line. Without any number, no file is created. A
+ * value that is not a number, not finite, or beyond 2^53 - 1 in magnitude is an error before any byte of its batch is
+ * written.
  *
  * @example Primes, one a line
  * ```ts
@@ -43,11 +43,11 @@ export class NumberFileWriter extends BatchedWritableStream<number> {
   readonly #rotation: SeriesWriter;
 
   /**
-   * Makes a stream; it opens its first file when there is something to write.
+   * Creates a stream, which opens its first file for the first batch.
    *
-   * @param options where to write, and how; `directory` and `maxFileSize` are required.
-   * @param strategy how many numbers may wait or be in flight: by default 16,384.
-   * @throws {TypeError} if an option is of the wrong type, or the name no plain file name.
+   * @param options the options of the series; `directory` and `maxFileSize` are required.
+   * @param strategy the maximum of queued and in-flight numbers: by default 16,384.
+   * @throws {TypeError} if an option is of the wrong type, or the name is not a plain file name.
    * @throws {RangeError} if `maxFileSize` is not a whole number above 0.
    */
   constructor(options: RotationOptions, strategy: { readonly highWaterMark?: number } = {}) {
@@ -65,13 +65,13 @@ export class NumberFileWriter extends BatchedWritableStream<number> {
     this.#rotation = rotation;
   }
 
-  /** The paths of the files that are complete, in order. */
+  /** The paths of the complete files, in order. */
   get files(): readonly string[] {
     return [...this.#rotation.files];
   }
 }
 
-/** Formats batches into one buffer, which is written before the next batch comes. */
+/** Formats batches into one buffer, which is written before the next batch. */
 class NumberLines {
   readonly #formatter = new NumberFormatter();
   readonly #rotation: SeriesWriter;
@@ -90,12 +90,12 @@ class NumberLines {
         if (ends[i] > start) await rotation.write([this.#bytes.subarray(start, ends[i])], ends[i] - start);
       }
     } catch (error) {
-      await rotation.discard(); // a stream whose writev() failed gets no abort()
+      await rotation.discard(); // no abort() follows a failed writev()
       throw error;
     }
   }
 
-  /** Returns where the lines of all numbers end in the buffer. */
+  /** Formats all numbers into the buffer; returns the end of their lines. */
   #format(parts: readonly number[][]): number {
     let end = 0;
     for (const numbers of parts) {
@@ -116,8 +116,8 @@ class NumberLines {
   }
 
   /**
-   * Returns where the lines of each file end, from the open file on. A line is known by its line feed, so that numbers
-   * need no bookkeeping: what a file has room for ends with the last line feed in as many bytes.
+   * Returns the ends of each file's lines, starting with the open file. Line feeds delimit numbers, so a file's part
+   * ends with the last line feed within its room.
    */
   #endsInFiles(length: number): number[] {
     const ends: number[] = [];
@@ -125,7 +125,7 @@ class NumberLines {
     let { room } = this.#rotation;
     let start = 0;
     while (length - start > room) {
-      // Without room there is nothing to look for: lastIndexOf() takes -1 for the last byte.
+      // Without room, no search: lastIndexOf() would treat -1 as the last byte.
       const end = room === 0 ? start : Math.max(start, this.#bytes.lastIndexOf(LINE_FEED, start + room - 1) + 1);
       if (end === start && room === maxFileSize) requireSize(this.#bytes.indexOf(LINE_FEED, start) + 1 - start, room);
       ends.push(end);

@@ -12,24 +12,25 @@ export const rotatingFileOptions: RotationSchema = /* @__PURE__ */ schema(
   () => rotationMembers("part.txt"),
 );
 
-/** The attempts by stream, outside of a static block of the class, which would keep it in every bundle. */
+/** The attempts by stream. Not in a static block of the class, which would keep it in every bundle. */
 const attempts: WeakMap<RotatingFileWritable, SeriesAttempts> = /* @__PURE__ */ new WeakMap();
 
-/** Returns the attempts of a stream with `append` to write. */
+/** Returns the write attempts of a stream with `append`. */
 export function attemptsOf(stream: RotatingFileWritable): SeriesAttempts {
   return attempts.get(stream)!;
 }
 
 /**
- * Writes chunks of bytes or text to a series of files of limited size; text is written as UTF-8. A chunk goes into one
- * file. A larger one is split behind its lines, and a line that is larger than a file is refused, or cut with `append`.
+ * Writes chunks of bytes or text to a series of files of limited size; text is written as UTF-8. A chunk is not split
+ * between files, unless it is larger than a file: then it is split after lines, and a line that is larger than a file
+ * is refused, or split with `append`.
  *
- * Chunks that queue up are written together. The promise of a `write()` is fulfilled when the system has the chunk's
- * bytes. A write that fails errors the stream: the file that was being written keeps what it has, unless `atomic` is
- * set. Without any chunk there is no file.
+ * Queued chunks are written together. The promise of a `write()` fulfils when the system has the chunk's bytes. A
+ * failed write errors the stream: the current file keeps its bytes, unless `atomic` is set. Without any chunk, no file
+ * is created.
  *
- * With `append` the series goes on where an earlier stream has stopped. It can be rotated by time, limited in number,
- * size and age, and compressed, as logs need.
+ * With `append`, the series continues after an earlier stream. For logs, it can be rotated by time, limited in number,
+ * size and age, and compressed.
  *
  * @example Three lines, of which no two fit one file
  * ```ts
@@ -47,12 +48,15 @@ export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | str
   readonly #items: ItemWriter;
 
   /**
-   * Makes a stream; it opens its first file when there is something to write.
+   * Creates a stream, which opens its first file for the first batch.
    *
-   * @param options where to write, and how; `directory` and `maxFileSize` are required.
-   * @param strategy how much may wait or be in flight, in bytes of chunks and lengths of strings: by default 512 KiB.
-   * @throws {TypeError} if an option is of the wrong type, the name no plain file name, or options exclude each other.
-   * @throws {RangeError} if a size, a count or a time is none, as `maxFileSize` if it is not a whole number above 0.
+   * @param options the options of the series; `directory` and `maxFileSize` are required.
+   * @param strategy the maximum of queued and in-flight data, in bytes of chunks and lengths of strings: by default 512
+   * KiB.
+   * @throws {TypeError} if an option is of the wrong type, the name is not a plain file name, or options exclude each
+   * other.
+   * @throws {RangeError} if a size, a count or a time is out of range, such as a `maxFileSize` that is not a whole
+   * number above 0.
    */
   constructor(options: RotationOptions, strategy: { readonly highWaterMark?: number } = {}) {
     const series = openSeries(rotatingFileOptions, rotatingFileOptions.check(options));
@@ -69,7 +73,7 @@ export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | str
     if (series instanceof ContinuedRotation) attempts.set(this, series.attempts);
   }
 
-  /** The paths of the files that are complete, in order; with `append` those of earlier streams among them. */
+  /** The paths of the complete files, in order; with `append` including those of earlier streams. */
   get files(): readonly string[] {
     return [...this.#series.files];
   }
@@ -79,36 +83,37 @@ export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | str
     return this.#series.maxFileSize;
   }
 
-  /** Bytes that the file of the next chunk has room for, once all writes so far are acknowledged. */
+  /** The room in bytes of the next chunk's file, once all writes so far are acknowledged. */
   get room(): number {
     return this.#series.room;
   }
 
   /**
-   * Waits until everything that was written so far is on the disk. The stream stays open, and may be locked.
+   * Waits until all chunks written so far are on the disk. The stream stays open, and may be locked.
    *
-   * @throws {Error} why it cannot be written, with the system's `code`.
+   * @throws {Error} with the reason why the file cannot be written, and the system's `code`.
    */
   flush(): Promise<void> {
     return this.#items.request(this, "flush");
   }
 
   /**
-   * Ends the file that is being written, behind everything that was written so far; the next chunk begins another one,
-   * as it should where another program has renamed the file.
+   * Ends the current file after all chunks written so far; the next chunk begins another one. Call it after another
+   * program has renamed the file.
    *
-   * @throws {Error} why the file cannot be completed, with the system's `code`.
+   * @throws {Error} with the reason why the file cannot be completed, and the system's `code`.
    */
   rotate(): Promise<void> {
     return this.#items.request(this, "rotate");
   }
 
   /**
-   * Writes everything that was written so far to the disk before it returns: for a process that is about to end, as in a
-   * handler of `process.on("exit")`. Waits for a write that is under way, for 2 s at most. Needs `append`.
+   * Writes all chunks so far to the disk before it returns: for a process that is about to end, such as in a handler of
+   * `process.on("exit")`. Waits for a running write for at most 2 s. Requires `append`.
    *
-   * @throws {TypeError} if the series does not go on.
-   * @throws {Error} why it cannot be written, with the system's `code`; the stream then fails, too.
+   * @throws {TypeError} if the stream was created without `append`.
+   * @throws {Error} with the reason why the file cannot be written, and the system's `code`; the stream then fails,
+   * too.
    */
   flushSync(): void {
     const series = this.#series;

@@ -6,15 +6,15 @@ import { makeDirectory } from "../folders.ts";
 import { openOutputFile, type OutputFile } from "../output_file.ts";
 import type { FileSeries } from "./file_series.ts";
 
-/** A writer to the files of a series, one after the other; the caller ends each, and makes one call at a time. */
+/** A writer to the files of a series, in order; the caller ends each file, and makes one call at a time. */
 export interface SeriesWriter extends ItemTarget {
   readonly files: readonly string[];
-  /** Makes the directory, and sees that the series can be written. The signal aborts a write that is under way. */
+  /** Creates the directory, and checks that the series can be written. The signal aborts a running write. */
   start(controller: Pick<WritableStreamDefaultController, "signal">): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Writes a series that begins with its first file. */
+/** Writes a series from its first file on. */
 export class Rotation implements SeriesWriter {
   readonly maxFileSize: number;
   readonly cutsLines = false;
@@ -25,7 +25,7 @@ export class Rotation implements SeriesWriter {
   readonly #atomic: boolean;
   #file: OutputFile | undefined = undefined;
   #path = "";
-  /** The number of files that a flush has found complete. */
+  /** The number of complete files at the last flush. */
   #flushed = 0;
 
   constructor(series: FileSeries, maxFileSize: number, overwrite: boolean, atomic: boolean) {
@@ -58,7 +58,7 @@ export class Rotation implements SeriesWriter {
   async flush(): Promise<void> {
     await this.#file?.sync?.().catch((error) => this.#fail("flush", error));
     const complete = this.files.length;
-    // Files that are atomic have been flushed with their names.
+    // Atomic files were flushed before they got their names.
     if (this.#atomic || complete === this.#flushed) return;
     await flushFiles(this.files.slice(this.#flushed), this.#series.directory);
     this.#flushed = complete;

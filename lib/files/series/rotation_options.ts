@@ -34,61 +34,61 @@ import { isFileName } from "./file_series.ts";
  * ```
  */
 export interface RotationOptions {
-  /** The directory of the files, a path or a `file:` URL; it is made, with those above it, if it is missing. */
+  /** The directory of the files, a path or a `file:` URL; created with its ancestors if missing. */
   directory: string | URL;
-  /** The maximum size of a file in bytes, above 0. An item that would pass it begins the next file. */
+  /** The maximum size of a file in bytes, above 0. An item that would exceed it begins the next file. */
   maxFileSize: number;
   /**
    * The names of the files: a plain name, which gets the number of the file before its extension (`"primes.txt"`:
-   * `primes-00001.txt`, `primes-00002.txt`, …), or a function that gets the number, from 1 on. It returns the name,
-   * always the same for a number: it is called beforehand to find the files that exist.
+   * `primes-00001.txt`, `primes-00002.txt`, …), or a function that gets the number, from 1 on. It must always return
+   * the same name for a number, since it is also called to find existing files.
    *
-   * @default "part.txt", or "numbers.txt" of numbers
+   * @default "part.txt", or "numbers.txt" for numbers
    */
   name?: string | ((number: number) => string);
   /**
-   * Whether files of the series that exist are replaced. Those that are not needed any more are removed when the stream
-   * closes. If false, their existence is an error before anything is written.
+   * Whether existing files of the series are replaced. Those not replaced are removed when the stream closes. If false,
+   * an existing file is an error before the first write.
    *
    * @default false
    */
   overwrite?: boolean;
   /**
-   * Whether a file appears under its name only when it is complete, and flushed to the disk. Abort and failure leave
-   * nothing of the one that was being written.
+   * Whether a file gets its name only when it is complete and flushed to the disk. After an abort or a failure, the
+   * current file is removed.
    *
    * @default false
    */
   atomic?: boolean;
   /**
-   * Whether the series goes on where an earlier stream has stopped, be it closed or killed: in its last file, or with the
-   * next number. The series is then one stream's at a time: a second one fails with the code `EBUSY`. Its record and its
-   * lock are hidden files beside it. All options below need it, and `name` must be a string.
+   * Whether the series continues after an earlier stream, closed or killed: in its last file, or with the next number.
+   * Only one stream can then use the series: a second one fails with the code `EBUSY`. The series' record and lock are
+   * hidden files beside it. All options below require this one, and a string as `name`.
    *
    * @default false
    */
   append?: boolean;
   /**
-   * The length of time after which a file ends: the next write begins another one. `"hour"` and `"day"` end with those of
-   * UTC, and as many ms with the multiples of that since 1970.
+   * The interval after which the next write begins another file. `"hour"` and `"day"` are those of UTC; a number of ms
+   * is counted in multiples since 1970.
    *
-   * @default files end by their size alone
+   * @default files end only by their size
    */
   interval?: "hour" | "day" | number;
   /**
-   * The maximum number of files of the series, the one that is written among them: older ones are removed.
+   * The maximum number of files of the series, including the current one: older ones are removed.
    *
    * @default Infinity
    */
   maxFiles?: number;
   /**
-   * The maximum bytes of all files of the series: the oldest ones are removed, but never the one that is written.
+   * The maximum bytes of all files of the series: the oldest ones are removed, but never the current one.
    *
    * @default Infinity
    */
   maxTotalSize?: number;
   /**
-   * The age in ms, counted from its last change, at which a file is removed. Looked at whenever a file begins.
+   * The maximum age in ms of a file, counted from its last change. Older ones are removed whenever a new file begins.
    *
    * @default Infinity
    */
@@ -97,19 +97,20 @@ export interface RotationOptions {
    * The format that files are compressed to once they are complete, in a worker: `app-00001.log` becomes
    * `app-00001.log.zst`, `.gz` or `.br`.
    *
-   * @default files stay as they are
+   * @default files are not compressed
    */
   compress?: "zstd" | "gzip" | "brotli";
   /**
-   * The number and the delay in ms of further attempts at a failed write, before the stream fails. Meanwhile further
-   * writes wait, and `onWarning` is called once. A series that another stream writes is waited for as long.
+   * The number of retries of a failed write before the stream fails, and the delay in ms between them. Meanwhile
+   * further writes wait, and `onWarning` is called once. The stream waits as long for a series that another stream
+   * uses.
    *
-   * @default 60 times a second apart what passes: `EMFILE`, `ENFILE`, `ENOSPC`, `EDQUOT` and `EIO`
+   * @default 60 retries, a second apart, of transient failures: `EMFILE`, `ENFILE`, `ENOSPC`, `EDQUOT` and `EIO`
    */
   retry?: RetryOptions;
   /**
-   * Called once for a file that could not be compressed or removed, which is tried again with the next file, and when a
-   * write is tried again. What this throws is a warning of the process.
+   * Called once for a file that could not be compressed or removed, which is retried with the next file, and once for a
+   * write that is retried. An exception in it is a warning of the process.
    *
    * @default `process.emitWarning()`
    */
@@ -152,7 +153,7 @@ export function rotationMembers(defaultName: string): RotationSchema["members"] 
   };
 }
 
-/** The settings of a series that goes on; `interval` is in ms. */
+/** The settings of a series with `append`; `interval` is in ms. */
 export type ContinuedSettings = Omit<ReturnType<RotationSchema>, "interval"> & {
   readonly interval: number | undefined;
 };

@@ -6,29 +6,29 @@ import type { OpenFile } from "../open_file.ts";
 import { behind, writeFully } from "../write_fully.ts";
 import type { CurrentFile } from "./current_file.ts";
 
-/** The number of times that a write is begun anew because its file was removed under it. */
+/** The maximum number of restarts of a write whose file was removed meanwhile. */
 const MAX_REMOVALS = 3;
 const REMOVED = "it was removed each time it was written to";
 
-/** Codes of what passes: no descriptor is free, the disk is full, or falters. */
+/** The codes of transient failures: no descriptor is free, or the disk is full or faulty. */
 const TRANSIENT_CODES: readonly unknown[] = [...FULL, "EMFILE", "ENFILE", "EIO"];
-/** The number and the delay in ms of further attempts after a passing failure, unless `retry` says otherwise. */
+/** The default of `retry`, for transient failures. */
 const DEFAULT_RETRY: RetryOptions = { attempts: 60, delay: 1000 };
 
 interface Flight {
   readonly pieces: readonly Uint8Array[];
   readonly length: number;
-  /** The system's write; undefined while a failed attempt is about to be repeated. */
+  /** The running system write; undefined while a failed attempt is about to be repeated. */
   underWay: PendingWrite | undefined;
-  /** The file that has taken a part of the bytes before it was full, and its size then. */
+  /** The file that took a part of the bytes before it was full, and its size then. */
   begun: { readonly file: OpenFile; readonly end: number; readonly taken: number } | undefined;
-  /** Whether flushSync() has seen to them. */
+  /** Whether flushSync() has written the bytes. */
   isSettled: boolean;
 }
 
 /**
- * Writes to the current file of a series, until they have succeeded or been tried often enough. Bytes that were written
- * to a file that is gone by then are written to the next one; those of a write that has failed for good are cut off.
+ * Writes to the current file of a series, with retries. Bytes written to a file that was removed are written to the
+ * next one; those of a write that has finally failed are truncated.
  */
 export class SeriesAttempts {
   readonly #current: CurrentFile;
@@ -37,15 +37,15 @@ export class SeriesAttempts {
   #flight: Flight | undefined = undefined;
   #isGivenUp = false;
   readonly #pause: Pause = new Pause();
-  /** A process that has nothing else to do ends during this pause, which rejects what waits. */
+  /** A process without other work ends during this pause, which rejects pending writes. */
   readonly #idlePause: Pause = new Pause({ keepsAlive: false });
   #isPatient = false;
-  /** The reason of the last attempt's failure, if another one follows. */
+  /** The reason of the last attempt's failure, if another attempt follows. */
   failure: Error | undefined = undefined;
-  /** Called with the reason of each attempt that fails, and is to be repeated. */
+  /** Called with the reason of each failed attempt that is to be repeated. */
   onFailure: ((error: unknown) => void) | undefined = undefined;
 
-  /** `retry` says how often any failure is repeated; without it, those that pass are. `onWarning` gets the first. */
+  /** `retry` sets the retries for all failures; without it, only transient ones are repeated. `onWarning` gets the first. */
   constructor(
     current: CurrentFile,
     retry: RetryOptions | undefined,
@@ -60,7 +60,7 @@ export class SeriesAttempts {
     return this.#flight !== undefined;
   }
 
-  /** Sets whether what passes is tried again without end, unless `retry` says otherwise. */
+  /** Sets whether transient failures are retried without limit, unless `retry` is given. */
   set isPatient(isPatient: boolean) {
     this.#isPatient = isPatient;
     this.#endPause();
@@ -76,7 +76,7 @@ export class SeriesAttempts {
     }
   }
 
-  /** Calls `step`, which comes before the first write, as often as writes are tried. */
+  /** Calls `step`, which precedes the first write, with the same retries as writes. */
   start(step: () => Promise<void> | void): Promise<void> {
     return this.#repeat(async (mayRepeat) => {
       if (this.#isGivenUp) throw new Error("the stream has failed");
@@ -148,18 +148,18 @@ export class SeriesAttempts {
     this.#idlePause.end();
   }
 
-  /** The number of bytes that a file has taken of a write: none where another program has emptied it. */
+  /** Returns the number of bytes of a write that a file has taken; 0 if another program has emptied it. */
   #takenBy(file: OpenFile, begun: Flight["begun"]): number {
     if (begun?.file === file && file.size() >= begun.end) return begun.taken;
     this.#current.measure();
     return 0;
   }
 
-  /** Makes an attempt to write; returns whether all is written, or else is to be tried again. */
+  /** Attempts a write; returns whether all bytes are written, otherwise it is to be repeated. */
   async #isWritten(flight: Flight, mayRepeat: boolean): Promise<boolean> {
     const current = this.#current;
     for (let left = MAX_REMOVALS; left > 0; left--) {
-      if (flight.isSettled) return true; // in the pause before
+      if (flight.isSettled) return true; // flushSync() ran in the pause before
       if (this.#isGivenUp) throw new Error("the stream has failed");
       let file: OpenFile | undefined;
       let taken = 0;
@@ -196,7 +196,7 @@ export class SeriesAttempts {
     return this.#retry === undefined ? TRANSIENT_CODES.includes(codeOf(error)) : codeOf(error) !== "EBUSY";
   }
 
-  /** Warns of the first failure of those that are repeated; returns false. */
+  /** Warns of the first of repeated failures; returns false. */
   #report(error: Error): false {
     this.onFailure?.(error);
     const isTold = this.failure !== undefined;

@@ -9,14 +9,14 @@ import { temporaryPath } from "../temporary.ts";
 import { isTemporaryName } from "../names.ts";
 import { MAX_NUMBER } from "./file_series.ts";
 
-/** Proof that a file is one that a series wrote: its place on the disk, and its size and time once it is complete. */
+/** The proof that a series wrote a file: its place on the disk, and its size and time once it is complete. */
 export interface FileProof {
   readonly ino: bigint;
-  /** The time of the file's birth, in ms since 1970, where the file system knows. */
+  /** The time of the file's birth in ms since 1970, if the file system has it. */
   readonly birth: number;
-  /** In bytes; of a file that is complete. */
+  /** The size in bytes, for a complete file. */
   readonly size?: number;
-  /** The time of its last change, in ms since 1970; of a file that is complete. */
+  /** The modification time in ms since 1970, for a complete file. */
   readonly mtime?: number;
 }
 
@@ -25,7 +25,7 @@ export function isProofOfComplete(value: unknown): value is Required<FileProof> 
   return typeof proof?.ino === "bigint" && typeof proof.size === "number" && typeof proof.mtime === "number";
 }
 
-/** The precision of the file system's times, which some runtimes give in fractions of a ms and others without. */
+/** The precision of file times in ms: some runtimes give fractions, others do not. */
 const EXACTNESS = 1;
 
 export function proofOfOpen(status: BigIntStats): FileProof {
@@ -37,8 +37,8 @@ export function proofOfComplete(status: BigIntStats): Required<FileProof> {
 }
 
 /**
- * Returns the status of the file at `path` if it is the one of the proof: a regular file, with one name, at the same
- * place of the disk or, as a copy of the whole folder has it, of the same time, and of the same size if it is complete.
+ * Returns the status of the file at `path` if the proof is of that file: a regular file with one name, at the same
+ * place on the disk or, in a copy of the folder, of the same time; and if it is complete, of the same size.
  */
 export function provenFile(path: string, proof: FileProof): BigIntStats | undefined {
   const status = statusOf(path);
@@ -49,7 +49,7 @@ export function provenFile(path: string, proof: FileProof): BigIntStats | undefi
   return Number(status.size) === proof.size && (isInPlace || isOfTime) ? status : undefined;
 }
 
-/** Returns the status of what has the path; undefined if nothing has, or a part of it is a file. */
+/** Returns the status of the object at a path; undefined if there is none, or a part of the path is a file. */
 function statusOf(path: string): BigIntStats | undefined {
   try {
     return lstatSync(path, { bigint: true });
@@ -69,36 +69,36 @@ function isSameTime(one: number, other: number): boolean {
 
 export interface SeriesEntry {
   readonly number: number;
-  /** The time of its opening, in ms since 1970. */
+  /** The time in ms since 1970 at which it was opened. */
   readonly opened: number;
   readonly file: FileProof;
-  /** The size at which a stream was closed that has left the file for the next one to continue. */
+  /** The size at which a stream was closed and left the file for the next one. */
   readonly end?: number;
-  /** The name of the file that the compressed form is written to. */
+  /** The name of the temporary file for the compressed form. */
   readonly temporary?: string;
-  /** The compressed form, from just before it gets its name. */
+  /** The compressed form, recorded just before it gets its name. */
   readonly packed?: Required<FileProof> & { readonly extension: string };
-  /** Whether only the compressed form is left. */
+  /** Whether only the compressed form exists. */
   readonly isPacked?: boolean;
-  /** Whether the compressed form's name is taken by another file. */
+  /** Whether another file has the compressed form's name. */
   readonly isRaw?: boolean;
 }
 
-/** Lines that may follow the first ones of a record before it is written anew. */
+/** The number of lines after the first ones of a record before it is rewritten. */
 const SPARE_LINES = 1000;
 
 /**
- * The record of the files that a series has written, beside them: a line of JSON for everything that becomes known of a
- * file, each written before it matters. Only files that it proves are continued, compressed or removed.
+ * The record of a series' files, beside them: a line of JSON for each new fact about a file, written before it takes
+ * effect. Only files that it proves are continued, compressed or removed.
  */
 export class SeriesRecord {
   readonly #path: string;
   readonly #lock: Pick<ProcessLock, "isLost">;
   #entries = new Map<number, SeriesEntry>();
   #lines = 0;
-  /** Whether the file is to be written anew: it is another stream's, or its last line may be torn. */
+  /** Whether the record must be rewritten: it is another stream's, or its last line may be incomplete. */
   #isStale = true;
-  /** The largest number that a file has had, or that is not to be given to one any more. */
+  /** The highest number that was given to a file, or is reserved. */
   last = 0;
 
   constructor(directory: string, name: string, lock: Pick<ProcessLock, "isLost">) {
@@ -114,12 +114,12 @@ export class SeriesRecord {
     return this.#entries.get(number);
   }
 
-  /** Keeps all numbers up to this one from being given to a file. */
+  /** Reserves all numbers up to this one, so that no file gets them. */
   reserve(number: number): void {
     this.last = Math.max(this.last, number);
   }
 
-  /** Reads what earlier streams have recorded. The last line may be torn; others that are no entries are passed over. */
+  /** Reads the record of earlier streams. The last line may be incomplete; other invalid lines are skipped. */
   load(): void {
     for (const line of this.#read().split("\n")) {
       const change = parsedChange(line);
@@ -129,7 +129,7 @@ export class SeriesRecord {
     this.#entries = new Map(whole.sort(([one], [other]) => one - other));
   }
 
-  /** Reads what another stream has recorded meanwhile; a record that is gone stays as it was known. */
+  /** Reads another stream's additions; if the record was removed, the known state stays. */
   reload(): void {
     const known = this.#entries;
     this.#entries = new Map();
@@ -137,7 +137,7 @@ export class SeriesRecord {
     if (this.#entries.size === 0) this.#entries = known;
   }
 
-  /** Notes something of a file that has to be known before what follows; what cannot be written is not noted. */
+  /** Records a fact about a file that must be known before the next step; if it cannot be written, it is not recorded. */
   note(number: number, change: Partial<SeriesEntry>): void {
     const [entries, last] = [new Map(this.#entries), this.last];
     try {
@@ -148,17 +148,17 @@ export class SeriesRecord {
     }
   }
 
-  /** Notes something that the next stream would find out by itself: a full disk is no reason to fail. */
+  /** Records a fact that the next stream could find out itself, so that a full disk is no failure. */
   noteIfPossible(number: number, change: Partial<SeriesEntry>): void {
     this.#appendIfPossible({ number, ...change });
   }
 
-  /** Notes that a file is none of the series any more: that, too, the next stream would find out. */
+  /** Records that a file no longer belongs to the series, which the next stream could find out, too. */
   forget(number: number): void {
     this.#appendIfPossible({ number, isGone: true });
   }
 
-  /** Writes the record anew, whole or not at all. */
+  /** Rewrites the record atomically. */
   rewrite(): void {
     const entries: Change[] = this.entries;
     if (this.last > 0 && !this.#entries.has(this.last)) entries.push({ number: this.last, isGone: true });
@@ -180,7 +180,7 @@ export class SeriesRecord {
   #append(change: Change): void {
     this.#apply(change);
     if (this.#isStale || ++this.#lines > SPARE_LINES + 4 * this.#entries.size) return this.rewrite();
-    this.#isStale = true; // a disk that is full takes half a line
+    this.#isStale = true; // a full disk may take half a line
     const { O_APPEND, O_WRONLY } = constants;
     this.#attempt(() =>
       withFileNow(this.#path, O_APPEND | O_WRONLY, (descriptor, { nlink }) => {
@@ -189,7 +189,7 @@ export class SeriesRecord {
         this.#isStale = false;
       })
     );
-    if (this.#isStale) this.rewrite(); // something else has its name
+    if (this.#isStale) this.rewrite(); // another object has its name
   }
 
   #appendIfPossible(change: Change): void {
@@ -225,10 +225,10 @@ export class SeriesRecord {
   }
 }
 
-/** An update to the entry of a file; the first one has all required properties. */
+/** An update to the entry of a file; its first one has all required properties. */
 type Change = Partial<SeriesEntry> & { readonly number: number; readonly isGone?: boolean };
 
-/** The line of a change. Numbers of files are written as texts where JSON's numbers would not be exact. */
+/** Returns the line of a change. Numbers of files are written as texts, since JSON's numbers would not be exact. */
 function lineOf(change: Change): string {
   const text = JSON.stringify(change, (_name, value: unknown) => {
     if (typeof value !== "bigint") return value;
@@ -245,7 +245,7 @@ function fromJson(name: string, value: unknown): unknown {
   return Number.isInteger(value) ? BigInt(value as number) : value;
 }
 
-/** Returns the entry of a line, or undefined. Nothing in it is a path: names are made of numbers, or checked. */
+/** Returns the entry of a line, or undefined. It contains no paths: names are made from numbers, or checked. */
 function parsedChange(line: string): Change | undefined {
   let change: Change;
   try {

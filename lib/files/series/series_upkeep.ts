@@ -14,7 +14,7 @@ import { type FileSeries, packedFormats, type SeriesFormat } from "./file_series
 import type { ContinuedSettings } from "./rotation_options.ts";
 import { type FileProof, proofOfComplete, provenFile, type SeriesEntry, type SeriesRecord } from "./series_record.ts";
 
-/** A thread that compresses one file after the other. It keeps the process running only while it compresses. */
+/** A thread that compresses files one after the other. It keeps the process alive only while it compresses. */
 class CompressWorkerThread {
   #worker: JobWorker<CompressJob, CompressOutcome> | undefined = undefined;
   #settle: ((outcome: CompressOutcome) => void) | undefined = undefined;
@@ -28,7 +28,7 @@ class CompressWorkerThread {
     });
   }
 
-  /** Ends the thread; what it is doing counts as failed. */
+  /** Ends the thread; its current job counts as failed. */
   stop(): void {
     const settle = (): void => this.#settle?.({ message: "it was stopped" });
     void Promise.resolve(this.#worker?.stop()).then(settle, settle);
@@ -51,20 +51,20 @@ class CompressWorkerThread {
   }
 }
 
-/** The time for which compressions of files may begin once the stream closes, in ms. */
+/** The time in ms after the stream's close during which further compressions may begin. */
 const MAX_START_DELAY = 1000;
 
-/** The one file of an entry that is left when nothing is being compressed. */
+/** Returns the size of an entry's only file while no compression runs. */
 function sizeOf({ file, packed, isPacked }: SeriesEntry): number {
   return isPacked ? packed!.size : file.size!;
 }
 
 /**
- * Removes and compresses the files of a series that are due, one after the other, beside the writing: nothing that its
- * record does not prove.
+ * Removes and compresses the files of a series that are due, one after the other, in parallel with writes; only files
+ * that its record proves.
  *
- * A file is compressed whole or not at all: into a temporary file, which is recorded, flushed and renamed before the file
- * itself is removed. Whatever step a killed process has come to, the next one goes on there.
+ * A file is compressed completely or not at all: into a temporary file, which is recorded, flushed and renamed before
+ * the file itself is removed. After a kill at any step, the next stream continues there.
  */
 export class SeriesUpkeep {
   readonly #series: FileSeries;
@@ -73,20 +73,20 @@ export class SeriesUpkeep {
   readonly #options: ContinuedSettings;
   readonly #thread = new CompressWorkerThread();
   #underWay: Promise<void> = Promise.resolve();
-  /** Whether the files are to be looked at again when that has ended. */
+  /** Whether the files are to be checked again after that. */
   #isDue = false;
   #isOver = false;
   #isStopped = false;
-  /** Whether what killed processes left was removed, as far as they noted it nowhere. */
+  /** Whether files of killed processes that no record contains were removed. */
   #isSwept = false;
-  /** Steps for files that have failed, of which each is warned of once. */
+  /** The failed steps for files, each of which causes one warning. */
   readonly #failed = new Set<string>();
-  /** The first failure of a look that is not one of those. */
+  /** The first failure of a check that is not one of those steps. */
   #failure: unknown = undefined;
-  /** The time after which the compression of another file does not begin any more, in ms since the process began. */
+  /** The time after which no further compression begins, in ms since the process started. */
   #lastBegin = Infinity;
 
-  /** `options.onWarning` is called with files that could not be removed or compressed: they stay until the next look. */
+  /** `options.onWarning` is called with files that could not be removed or compressed: the next check retries them. */
   constructor(series: FileSeries, record: SeriesRecord, current: CurrentFile, options: ContinuedSettings) {
     this.#series = series;
     this.#record = record;
@@ -100,7 +100,7 @@ export class SeriesUpkeep {
     );
   }
 
-  /** Looks at the files, once those that are being seen to are done. */
+  /** Checks the files, once the current check has ended. */
   look(): void {
     if (this.#isDue || this.#isOver) return;
     this.#isDue = true;
@@ -117,25 +117,25 @@ export class SeriesUpkeep {
     });
   }
 
-  /** Waits until nothing is due, or the file is compressed that is so after a second: the next stream goes on there. */
+  /** Waits until no file is due, or for the compression that is running after a second: the next stream continues there. */
   async idle(): Promise<void> {
     this.#lastBegin = performance.now() + MAX_START_DELAY;
     await this.#underWay;
   }
 
-  /** Looks no more, and warns of nothing: the series is being given up. */
+  /** Stops checks and warnings, since the series is being given up. */
   giveUp(): void {
     this.#isOver = true;
   }
 
-  /** Ends a compression that is under way, which leaves its file as it is. */
+  /** Stops a running compression, which leaves its file unchanged. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#thread.stop();
     await this.#underWay;
   }
 
-  /** Takes a step. One that fails is taken again at the next look, and keeps no other from being taken. */
+  /** Runs a step. A failed one is repeated at the next check, and does not prevent others. */
   async #attempt(step: string, take: () => Promise<unknown>): Promise<void> {
     try {
       await take();
@@ -147,12 +147,12 @@ export class SeriesUpkeep {
     }
   }
 
-  /** Removes the oldest files as far as they pass the limits, in which one that cannot be removed has no part. */
+  /** Removes the oldest files beyond the limits, which ignore files that cannot be removed. */
   async #removePastLimits(): Promise<void> {
     const { maxFiles, maxTotalSize, maxAge } = this.#options;
     if (maxFiles === Infinity && maxTotalSize === Infinity && maxAge === Infinity) return;
     const complete = this.complete;
-    let files = complete.length + (this.#current.number > 0 ? 1 : 0); // the next one begins with another look
+    let files = complete.length + (this.#current.number > 0 ? 1 : 0); // the next file triggers another check
     let size = this.#current.size;
     for (const entry of complete) size += sizeOf(entry);
     for (const entry of complete) {
@@ -165,14 +165,14 @@ export class SeriesUpkeep {
   }
 
   async #remove({ number, file, packed, temporary }: SeriesEntry): Promise<void> {
-    if (temporary !== undefined) await requireRemoved(this.#pathOfTemporary(temporary)); // of a process that was killed
+    if (temporary !== undefined) await requireRemoved(this.#pathOfTemporary(temporary)); // left by a killed process
     const plain = this.#series.pathOf(number);
     if (packed !== undefined) await removeProven(`${plain}.${packed.extension}`, packed);
     await removeProven(plain, file);
     this.#record.forget(number);
   }
 
-  /** Compresses all files that are complete and are not yet; without a format, brings to its end what others began. */
+  /** Compresses all complete files; without a format, completes what other streams began. */
   async #compressAll(): Promise<void> {
     for (const entry of this.complete) {
       if (this.#isStopped || performance.now() > this.#lastBegin) return;
@@ -192,7 +192,7 @@ export class SeriesUpkeep {
     const { number } = entry;
     const source = this.#series.pathOf(number);
     const status = provenFile(source, entry.file);
-    if (status === undefined) return record.forget(number); // removed or changed: no longer what the series wrote
+    if (status === undefined) return record.forget(number); // removed or changed: no longer as the series wrote it
     const temporary = temporaryPath(source);
     record.note(number, { temporary: basename(temporary) });
     const { extension, level } = packedFormats.find((each) => each.format === format)!;
@@ -203,13 +203,14 @@ export class SeriesUpkeep {
       try {
         const outcome = await this.#thread.run({
           source: known(source, status),
-          temporary: known(temporary, file.exactStatus()), // which the worker opens again
+          temporary: known(temporary, file.exactStatus()), // the worker opens it again
           format,
           level,
           mtimeMs: Number(status.mtimeNs) / 1e6,
         });
         if (outcome.message !== undefined) throw Object.assign(new Error(outcome.message), outcome);
-        await keepAttributes(file, provenFile(source, entry.file) ?? status); // may take the right to write to it
+        // May remove the permission to write to it.
+        await keepAttributes(file, provenFile(source, entry.file) ?? status);
         await file.sync();
         packed = { ...proofOfComplete(file.exactStatus()), extension };
       } finally {
@@ -223,7 +224,7 @@ export class SeriesUpkeep {
     }
   }
 
-  /** Gives the compressed form its name, and removes the file; false if there is none any more. */
+  /** Gives the compressed form its name, and removes the file; returns false if that no longer exists. */
   async #complete(entry: SeriesEntry, packed: NonNullable<SeriesEntry["packed"]>): Promise<boolean> {
     if (entry.temporary === undefined) return false;
     const record = this.#record;
@@ -237,11 +238,11 @@ export class SeriesUpkeep {
       } catch (error) {
         if ((error as { code?: unknown }).code !== "EEXIST") throw error;
         await removeTemporary(temporary);
-        record.noteIfPossible(entry.number, { isRaw: true }); // another program's file has the name: it stays
+        record.noteIfPossible(entry.number, { isRaw: true }); // another program's file has the name, and stays
         return true;
       }
     }
-    await removeTemporary(temporary); // a second name of the same file, if the process was killed between
+    await removeTemporary(temporary); // a second name of the same file, if the process was killed in between
     await flushFolder(this.#series.directory);
     await removeProven(plain, entry.file);
     record.noteIfPossible(entry.number, { isPacked: true });
@@ -253,12 +254,12 @@ export class SeriesUpkeep {
   }
 }
 
-/** Removes a temporary file that the record of a series names. */
+/** Removes a temporary file that a series' record names. */
 async function requireRemoved(temporary: string): Promise<void> {
   if (!await removeTemporary(temporary)) throw new Error(`Cannot remove ${temporary}: it is no file, or is kept open`);
 }
 
-/** Removes a file if it is the one of a proof; otherwise it is gone, or another file by now. */
+/** Removes a file if the proof is of that file; otherwise it was removed or replaced. */
 async function removeProven(path: string, proof: FileProof): Promise<void> {
   const status = provenFile(path, proof);
   if (status === undefined) return;
