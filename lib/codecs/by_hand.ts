@@ -124,10 +124,7 @@ export class Decoder {
     return this.#step(target, PROCESS);
   }
 
-  /**
-   * Decodes as {@linkcode Decoder.read} does, after all input is written; to be repeated while {@linkcode
-   * Decoder.more}.
-   */
+  /** Decodes as {@linkcode Decoder.read} does, after all input is written; to be repeated while {@linkcode Decoder.more}. */
   finish(target: Uint8Array): number {
     return this.#step(target, FINISH);
   }

@@ -32,9 +32,7 @@ interface Ends {
   readonly writable: WritableStream<ArrayBufferView | ArrayBufferLike>;
 }
 
-/**
- * The classes of the ends: those of this package, or those of the runtime, so that this package's need not be loaded.
- */
+/** The classes of the ends: those of this package, or those of the runtime, so that this package's need not be loaded. */
 type Streams = Pick<typeof globalThis, "ReadableStream" | "WritableStream">;
 
 const ends = new WeakMap<object, Ends>();

@@ -152,10 +152,7 @@ export interface Exports {
   fault_length(): number;
 }
 
-/**
- * The maximum memory of an instance's sessions, unless one needs more alone; an instance itself takes 1 to 1.5 MiB, 0.4
- * ms.
- */
+/** The maximum memory of an instance's sessions, unless one needs more alone; an instance itself takes 1 to 1.5 MiB, 0.4 ms. */
 const BUDGET = 64 * 1024 * 1024;
 
 /** The maximum memory of all idle instances of a module; further ones are dropped, which Node collects late. */

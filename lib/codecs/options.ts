@@ -223,9 +223,7 @@ export interface SessionParameters {
   readonly size: number;
   /** Whether all input comes at once. */
   readonly whole: boolean;
-  /**
-   * Whether the output gets a checksum, if that is optional in the format; for gzip's decoder, the option `padding`.
-   */
+  /** Whether the output gets a checksum, if that is optional in the format; for gzip's decoder, the option `padding`. */
   readonly checksum: boolean;
   /** Whether a compressed stream should take little memory, for somewhat more bytes. */
   readonly lean: boolean;

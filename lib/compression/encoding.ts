@@ -9,10 +9,7 @@ import type { Encoding } from "./policy.ts";
 const HEADER_LENGTH = 10;
 const TRAILER_LENGTH = 8;
 
-/**
- * Compresses whole bytes with gzip: the bytes of `compressSync()`, but with the runtime's checksum in a third of the
- * time.
- */
+/** Compresses whole bytes with gzip: the bytes of `compressSync()`, but with the runtime's checksum in a third of the time. */
 export function gzipWhole(bytes: Uint8Array, level: number): Uint8Array<ArrayBuffer> {
   const deflated = compressSync(bytes, { format: "deflate-raw", level });
   const whole = new Uint8Array(HEADER_LENGTH + deflated.length + TRAILER_LENGTH);
@@ -221,9 +218,7 @@ function requireLength({ length }: Encoding, seen: number): void {
   throw new RangeError(`its body ends after ${seen} bytes, where Content-Length says ${length}`);
 }
 
-/**
- * Returns the result of `encode`. If it throws, warns and returns undefined: the response is then sent uncompressed.
- */
+/** Returns the result of `encode`. If it throws, warns and returns undefined: the response is then sent uncompressed. */
 export function unlessItFails<T>({ warn }: Settings, { coding }: Encoding, encode: () => T): T | undefined {
   try {
     return encode();

@@ -89,9 +89,7 @@ class NodeResponse {
     res.once("close", () => this.#closed());
   }
 
-  /**
-   * Chooses the coding once, before the head is written. `body` is its first piece, the whole body, or unknown so far.
-   */
+  /** Chooses the coding once, before the head is written. `body` is its first piece, the whole body, or unknown so far. */
   #decide(body: "piece" | WaitingChunk | undefined): void {
     if (this.#isDecided) return;
     this.#isDecided = true;
@@ -154,10 +152,7 @@ class NodeResponse {
     });
   }
 
-  /**
-   * Whether the head can wait for the body's length: only if the length matters, and no errors are to be reported at
-   * once.
-   */
+  /** Whether the head can wait for the body's length: only if the length matters, and no errors are to be reported at once. */
   #mayWait(status: number): boolean {
     const isKnown = this.#res.hasHeader("content-length") || this.#res.hasHeader("trailer");
     return this.#req.httpVersionMajor === 1 && status >= 200 && !isKnown;

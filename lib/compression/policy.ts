@@ -63,9 +63,7 @@ export function chooseCoding(settings: Settings, exchange: Exchange, length?: nu
   return { coding: delta ?? coding!, dictionary, recorder: use?.recorder, length: claimed };
 }
 
-/**
- * Returns the coding with a dictionary that the client prefers, if it accepts it with at least the weight of `other`.
- */
+/** Returns the coding with a dictionary that the client prefers, if it accepts it with at least the weight of `other`. */
 function withDictionary(
   { codings }: Settings,
   accepted: string | null | undefined,
@@ -122,10 +120,7 @@ export function preferred({ codings }: Settings, accepted: string | null | undef
   return likedBest(codings, accepted, (coding) => isEncoderLoaded(formatOf[coding]));
 }
 
-/**
- * Returns the coding that a client accepts with the highest weight, if that is not below that of no coding; among
- * equals, the first.
- */
+/** Returns the coding that a client accepts with the highest weight, if that is not below that of no coding; among equals, the first. */
 export function likedBest<Coding extends CompressionCoding>(
   codings: readonly Coding[],
   accepted: string | null | undefined,

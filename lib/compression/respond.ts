@@ -50,9 +50,7 @@ export function encodedBody(source: BodySource, encoder: BodyEncoder): ReadableS
   return new globalThis.ReadableStream<Uint8Array>(new EncodedBody(source, encoder), { highWaterMark: 0 });
 }
 
-/**
- * Checks a chunk; servers send strings, too. @throws {TypeError} if it is of another type, or its buffer is detached.
- */
+/** Checks a chunk; servers send strings, too. @throws {TypeError} if it is of another type, or its buffer is detached. */
 function waitingChunk(chunk: unknown): WaitingChunk {
   if (ArrayBuffer.isView(chunk)) return new WaitingChunk(bytesOf(chunk)!);
   if (typeof chunk === "string") return new WaitingChunk(chunk);
@@ -269,9 +267,7 @@ function choose(settings: Settings, request: Request, response: Response, source
   return { settings, encoding, fields, response };
 }
 
-/**
- * Returns a response to HEAD with an empty stream: with null, servers would send `Content-Length: 0`, unlike for GET.
- */
+/** Returns a response to HEAD with an empty stream: with null, servers would send `Content-Length: 0`, unlike for GET. */
 function headOnly(chosen: Chosen, unread: Pick<ReadableStream, "cancel"> | null): Response {
   void unread?.cancel().catch(() => {});
   const empty = new globalThis.ReadableStream({ pull: (controller) => controller.close() }, { highWaterMark: 0 });

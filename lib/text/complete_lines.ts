@@ -6,9 +6,7 @@ const CR = 13;
 
 /** The line endings to split at, and the ways to find them. */
 export interface LineEnds {
-  /**
-   * Returns the offset behind the first line ending in `bytes`, or -1. `isAfterCR`: the byte before `bytes` was a CR.
-   */
+  /** Returns the offset behind the first line ending in `bytes`, or -1. `isAfterCR`: the byte before `bytes` was a CR. */
   first(bytes: Uint8Array, isAfterCR: boolean): number;
   /** Returns the offset behind the last line ending in `bytes`, or 0. */
   last(bytes: Uint8Array): number;
@@ -80,9 +78,7 @@ function withoutCR(line: string): string {
   return line.charCodeAt(line.length - 1) === CR ? line.slice(0, -1) : line;
 }
 
-/**
- * Returns the offset of the first line over `limit` bytes, or -1: one search for a line ending a window of that size.
- */
+/** Returns the offset of the first line over `limit` bytes, or -1: one search for a line ending a window of that size. */
 export function startOfLongLine(bytes: Uint8Array, limit: number, ends: LineEnds): number {
   let start = 0;
   while (bytes.length - start > limit) {
@@ -104,9 +100,7 @@ function lastEndWithin(window: Uint8Array, limit: number, rest: number, ends: Li
 
 const MIN_BUFFER = 256;
 
-/**
- * A byte buffer that doubles when it is full. It copies: chunks may be reused, and an array of them takes more memory.
- */
+/** A byte buffer that doubles when it is full. It copies: chunks may be reused, and an array of them takes more memory. */
 export class GrowingBytes {
   length = 0;
   #buffer = new Uint8Array(0);
@@ -149,9 +143,7 @@ export class GrowingBytes {
     if (this.#buffer.length > this.#kept) this.#replace(0);
   }
 
-  /**
-   * Moves the bytes into another buffer. The old buffer is detached, which frees its memory before garbage collection.
-   */
+  /** Moves the bytes into another buffer. The old buffer is detached, which frees its memory before garbage collection. */
   #replace(capacity: number): void {
     const old = this.#buffer;
     this.#buffer = new Uint8Array(capacity);
@@ -171,10 +163,7 @@ const MAX_DECODED = 16 * 1024 * 1024;
 const CRLF = 2;
 /** The maximum bytes of a UTF-16 code unit in UTF-8. */
 export const UNIT = 3;
-/**
- * The length from which an unfinished line of text is kept as bytes: as a rope of small strings it takes many times
- * that.
- */
+/** The length from which an unfinished line of text is kept as bytes: as a rope of small strings it takes many times that. */
 const KEPT_AS_TEXT = 16 * 1024;
 
 export interface CompleteLinesOptions {

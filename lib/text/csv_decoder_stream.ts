@@ -162,9 +162,7 @@ class CsvReader<T> extends RecordReader<T> {
     };
   }
 
-  /**
-   * Reads a quoted field or its rest; returns the offset behind it, or -1. Two indexOf() take Node four times as long.
-   */
+  /** Reads a quoted field or its rest; returns the offset behind it, or -1. Two indexOf() take Node four times as long. */
   #readQuoted(text: string, at: number): number {
     const from = this.#parts === undefined ? at + 1 : at;
     let end = from;

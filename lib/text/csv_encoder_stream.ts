@@ -233,10 +233,7 @@ function isValidDate(value: unknown): value is Date {
   }
 }
 
-/**
- * Returns the stream's first field, in quotes if it begins with a byte order mark or like a line that names a
- * separator.
- */
+/** Returns the stream's first field, in quotes if it begins with a byte order mark or like a line that names a separator. */
 function markQuoted(field: string): string {
   return field.startsWith(MARK) || field.startsWith("sep=") ? `"${field}"` : field;
 }

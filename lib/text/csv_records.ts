@@ -102,10 +102,7 @@ export class CsvRecords<T> {
   /** The number of fields that a record must have; undefined before the first record. */
   #columns: number | undefined;
   #names: readonly string[] | undefined;
-  /**
-   * An object with all columns, which is copied for each record: the copies have their final shape before they get
-   * values.
-   */
+  /** An object with all columns, which is copied for each record: the copies have their final shape before they get values. */
   #template: Record<string, unknown> = {};
   /** The number of records added, without the header. */
   added = 0;
@@ -121,10 +118,7 @@ export class CsvRecords<T> {
     if (typeof headers === "object") this.#setNames(headers);
   }
 
-  /**
-   * The number of columns if a record is the array of its fields, unconverted; 0 otherwise, and before the first
-   * record.
-   */
+  /** The number of columns if a record is the array of its fields, unconverted; 0 otherwise, and before the first record. */
   get plainColumns(): number {
     return this.#names === undefined && this.#convert === undefined ? this.#columns ?? 0 : 0;
   }

@@ -121,10 +121,7 @@ class NumberReader implements Transformer<ArrayBuffer | ArrayBufferView, number>
     this.#value = this.#digits = 0;
   }
 
-  /**
-   * Reads a line that is not plain up to `at`, or collects its bytes if its end is missing; returns the next line's
-   * start.
-   */
+  /** Reads a line that is not plain up to `at`, or collects its bytes if its end is missing; returns the next line's start. */
   #readOther(bytes: Uint8Array, start: number, at: number): number {
     let end = at;
     while (end < bytes.length && bytes[end] !== LF) end++; // the line feed is near: a loop is faster than a call

@@ -71,14 +71,10 @@ const MILLION = 1e6;
 /** The limit below which a number with six decimals has at most 15 digits. */
 const MAX_SHORT = 1e9;
 
-/**
- * Writes a positive number that is no integer with the digits that `String()` gives it, and returns the offset behind
- * it.
- */
+/** Writes a positive number that is no integer with the digits that `String()` gives it, and returns the offset behind it. */
 function writeFraction(number: number, view: DataView, offset: number): number {
   if (number < MAX_SHORT) {
-    // Different decimals of at most 15 digits are different doubles: if six decimals make this double, they are the
-    // shortest.
+    // Different decimals of at most 15 digits are different doubles: if six decimals make this double, they are the shortest.
     const scaled = Math.round(number * MILLION);
     if (scaled / MILLION === number) return writeSixDecimals(scaled, view, offset);
   }

@@ -118,9 +118,7 @@ export class TemplateMaker {
   }
 }
 
-/**
- * Returns the pieces that more than half of all samples contain, in the order of the sample that contains most of them.
- */
+/** Returns the pieces that more than half of all samples contain, in the order of the sample that contains most of them. */
 function templateOf(samples: readonly string[]): string {
   const pieces = samples.map((sample) => sample.match(PIECES)!);
   const counts = new Map<string, number>();

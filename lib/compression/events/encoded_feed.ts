@@ -84,8 +84,7 @@ interface Traits {
 }
 
 const traitsOf: Readonly<Record<ChannelCoding, Traits>> = {
-  // An encoder's output is a frame, ended by an empty raw block that is marked as the last one (RFC 8878, section
-  // 3.1.1.2).
+  // An encoder's output is a frame, ended by an empty raw block that is marked as the last one (RFC 8878, section 3.1.1.2).
   zstd: { level: 3, windowLog: 17, header: new Uint8Array(0), partEnd: Uint8Array.of(1, 0, 0) },
   // Outputs are blocks of one deflate stream, since each begins and ends at a byte boundary (RFC 1951).
   gzip: { level: 6, header: Uint8Array.of(31, 139, 8, 0, 0, 0, 0, 0, 0, 255), partEnd: new Uint8Array(0) },

@@ -50,9 +50,7 @@ export interface Subscriber {
 export interface Place {
   /** Whether the reader is inside a part of the coding that must be ended. */
   isWithin: boolean;
-  /**
-   * gzip's checksum of the text sent before the subscriber joined; after that, XORed with the channel's at that time.
-   */
+  /** gzip's checksum of the text sent before the subscriber joined; after that, XORed with the channel's at that time. */
   crc: number;
   /** The length in bytes of the text sent before the subscriber joined. */
   length: number;

@@ -33,9 +33,7 @@ export function evaluate(request: RequestFields, chosen: Variant): Verdict {
   return ifModifiedSinceHolds(since, lastModified) ? "go on" : chosen;
 }
 
-/**
- * Whether `If-Range` permits `Range` (RFC 9110, 13.1.5). A date is weak if it is recent, or shared by several variants.
- */
+/** Whether `If-Range` permits `Range` (RFC 9110, 13.1.5). A date is weak if it is recent, or shared by several variants. */
 export function ifRangeHolds(request: RequestFields, { resource, tag }: Variant): boolean {
   const field = request.get("if-range");
   if (!isThere(field)) return true;
@@ -57,9 +55,7 @@ function isThere(field: string | null | undefined): field is string {
   return field !== null && field !== undefined;
 }
 
-/**
- * Returns the ranges of `variant` for `field`; a 416 (RFC 9110, 14); `"ignored"`; or undefined if the file has changed.
- */
+/** Returns the ranges of `variant` for `field`; a 416 (RFC 9110, 14); `"ignored"`; or undefined if the file has changed. */
 export function answerRange(field: string, variant: Variant): Answer | "ignored" | undefined {
   const { size } = variant.representation;
   const ranges = parseRange(field, size);
@@ -104,10 +100,7 @@ export function answerResource(
   return resource.general().text(503, "The file is being replaced: ask again", ASK_AGAIN);
 }
 
-/**
- * Returns the answer for a file that cannot be opened now: too many files are open, or another program denies sharing
- * it.
- */
+/** Returns the answer for a file that cannot be opened now: too many files are open, or another program denies sharing it. */
 export function answerBusy(resource: Resource, request: RequestFields): Answer {
   const general = resource.general();
   return general.permit(general.text(503, "The file cannot be opened now: ask again", ASK_AGAIN), request);

@@ -17,14 +17,9 @@ export class Resource {
   readonly memory: TreeMemory;
   /** The decoded path at which it is served. */
   readonly path: string;
-  /**
-   * The time of its last change in ms, in whole seconds as in `Last-Modified`; undefined if the file's time is
-   * unreliable.
-   */
+  /** The time of its last change in ms, in whole seconds as in `Last-Modified`; undefined if the file's time is unreliable. */
   readonly lastModified: number | undefined;
-  /**
-   * The variants, in order of preference among those that a client accepts with equal weight; some may be unverified.
-   */
+  /** The variants, in order of preference among those that a client accepts with equal weight; some may be unverified. */
   variants: readonly Variant[];
   deltas: readonly Variant[];
   /** Whether the resource is of the previous deploy. */

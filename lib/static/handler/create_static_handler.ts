@@ -95,9 +95,7 @@ export async function createStaticHandler(
   return handlerOf(await opened(directory, options));
 }
 
-/**
- * Opens a handler like {@linkcode createStaticHandler}, but reads slow files afterwards, while requests for them wait.
- */
+/** Opens a handler like {@linkcode createStaticHandler}, but reads slow files afterwards, while requests for them wait. */
 export async function openStaticHandler(
   directory: string,
   options: StaticHandlerOptions,

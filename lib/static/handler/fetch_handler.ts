@@ -93,8 +93,7 @@ function fromFile(site: Site, request: Request, answer: Answer, file: FileParts)
   } catch (error) {
     return onFailure(error, site, request, file);
   }
-  // Synchronously: the server opens the file when it gets the Response, and would send a file that replaced it
-  // meanwhile.
+  // Synchronously: the server opens the file when it gets the Response, and would send a file that replaced it meanwhile.
   return isAsScanned(file.variant) ? new Response(slice, init) : withoutVariant(site, request, file);
 }
 

@@ -8,10 +8,7 @@ import { openToRead } from "../scan/file_content.ts";
 /** The size of a read in bytes: larger reads are hardly faster, and each slow client needs a buffer of this size. */
 export const CHUNK_SIZE: number = 128 * 1024;
 
-/**
- * Whether the file of `variant` is unchanged since the scan. Opens no file, so it can be called before the response
- * begins.
- */
+/** Whether the file of `variant` is unchanged since the scan. Opens no file, so it can be called before the response begins. */
 export function isAsScanned(variant: Variant): boolean {
   const found = statSync(variant.representation.file, { throwIfNoEntry: false });
   return found !== undefined && matches(found, variant, () => statSync(variant.representation.file, { bigint: true }));
@@ -26,10 +23,7 @@ function matches(
   return isAlike && fileNumber(found, exact) === number;
 }
 
-/**
- * A reader of a file's parts, one after the other. It closes the file at the end, on failure or on request, but never
- * during a read.
- */
+/** A reader of a file's parts, one after the other. It closes the file at the end, on failure or on request, but never during a read. */
 export class FileReader {
   readonly #variant: Variant;
   readonly #parts: FileParts["parts"];

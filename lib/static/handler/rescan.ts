@@ -65,10 +65,7 @@ export class FolderWatch {
     this.#watcher = undefined;
   }
 
-  /**
-   * Starts to watch the folders of the scan before `renew()`, and reports changes since that scan, which no watcher
-   * saw.
-   */
+  /** Starts to watch the folders of the scan before `renew()`, and reports changes since that scan, which no watcher saw. */
   #begin(): void {
     this.#hasMoved();
     if (this.#hasSwapped()) {
@@ -133,10 +130,7 @@ export class FolderWatch {
   }
 }
 
-/**
- * Returns a folder's identity. The inode number does not suffice: systems reuse that of a removed folder for the next
- * one.
- */
+/** Returns a folder's identity. The inode number does not suffice: systems reuse that of a removed folder for the next one. */
 function identityOf(directory: string): string | undefined {
   try {
     const { ino, birthtimeNs } = statSync(directory, { bigint: true });
@@ -174,10 +168,7 @@ export interface Served {
   keep(loss: string): void;
 }
 
-/**
- * Schedules scans after a served file has changed, until the folder is complete and no longer changes. Until then the
- * old table serves.
- */
+/** Schedules scans after a served file has changed, until the folder is complete and no longer changes. Until then the old table serves. */
 export class RescanScheduler {
   readonly #served: Served;
   #running: Promise<void> | undefined;

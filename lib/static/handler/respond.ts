@@ -105,9 +105,7 @@ function asksForOrigin({ cors }: FolderAnswers, { method, fields }: HandlerReque
   return cors !== undefined && isPreflight(method, fields);
 }
 
-/**
- * Returns the answer for a `path` without a file. `vary`: the request field that this depends on; empty without one.
- */
+/** Returns the answer for a `path` without a file. `vary`: the request field that this depends on; empty without one. */
 function respondNotFound(
   path: string,
   table: Table,

@@ -5,9 +5,7 @@ const SLASH = 47;
 /** The scheme and authority of a target in absolute-form. Sticky: `lastIndex` is the end, without a match object. */
 const ORIGIN = /[a-z][a-z0-9+.-]*:\/\/[^/?#]*/iy;
 
-/**
- * The characters that make a target more than a plain path. Most targets have none: the test takes 20 ns, a loop 75.
- */
+/** The characters that make a target more than a plain path. Most targets have none: the test takes 20 ns, a loop 75. */
 const SPECIAL = /[?#%\\\0]/;
 const QUERY_OR_FRAGMENT = /[?#]/;
 
@@ -66,10 +64,7 @@ type Has = (file: string) => boolean;
 
 const HTML = ".html";
 
-/**
- * Returns the path at which a file is served: an index file at its folder, and with clean URLs a page without its
- * extension.
- */
+/** Returns the path at which a file is served: an index file at its folder, and with clean URLs a page without its extension. */
 export function servedPathOf(file: string, settings: PathSettings): string {
   // A target can contain a backslash only in this encoding, so that it is no separator.
   const own = settings.basePath + file.replaceAll("\\", "%5C");

@@ -252,10 +252,7 @@ export class Site {
     }
   }
 
-  /**
-   * Scans the folder at once if no served file is missing; otherwise, such as during a build, once changes have
-   * stopped.
-   */
+  /** Scans the folder at once if no served file is missing; otherwise, such as during a build, once changes have stopped. */
   async #follow(): Promise<void> {
     const state = await treeState(this.#directory, this.#settings.dotfiles);
     if (state && this.#lossOf(state) === undefined && this.#table?.tree.isWithin(state)) await this.#rescan();

@@ -89,10 +89,7 @@ const DEEPEST = 8;
 /** The maximum number of retired tables; more than one exists only if files changed during a deploy. */
 const MAX_FORMERS = 3;
 
-/**
- * The responses by path. They are replaced together, so that no page mixes two deploys, and made on request: 10,000
- * would take 40 MB.
- */
+/** The responses by path. They are replaced together, so that no page mixes two deploys, and made on request: 10,000 would take 40 MB. */
 export class Table {
   readonly tree: Tree;
   readonly memory: TreeMemory;
@@ -285,9 +282,7 @@ export class Table {
     return undefined;
   }
 
-  /**
-   * Returns the dictionary's link; empty if its fields forbid browsers to keep it, since each page would load it again.
-   */
+  /** Returns the dictionary's link; empty if its fields forbid browsers to keep it, since each page would load it again. */
   #makeDictionaryLink(): string {
     const { siteDictionary } = this.#settings;
     const resource = siteDictionary && this.resourceNamed(siteDictionary.path);

@@ -64,10 +64,7 @@ function sizeInZstd({ head }: FileContent): number | undefined {
   return form === 2 ? view.getUint32(start, true) : Number(view.getBigUint64(start, true));
 }
 
-/**
- * Returns the size of the window in bytes (RFC 8878, section 3.1.1.1.2); for a frame of one segment, that of its
- * content.
- */
+/** Returns the size of the window in bytes (RFC 8878, section 3.1.1.1.2); for a frame of one segment, that of its content. */
 function windowInZstd(content: FileContent): number {
   const [, , , , descriptor, exponents] = content.head;
   if ((descriptor & 0x20) !== 0) return sizeInZstd(content) ?? 0;

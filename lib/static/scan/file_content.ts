@@ -29,10 +29,7 @@ export const CHUNK_SIZE: number = 256 * 1024;
 /** A buffer for reads; its content is valid until the next `await`. */
 export const piece: Uint8Array<ArrayBuffer> = new Uint8Array(CHUNK_SIZE);
 
-/**
- * Opens a file that may be replaced: a link in the last place is not followed, and a pipe does not block. Windows has
- * neither flag.
- */
+/** Opens a file that may be replaced: a link in the last place is not followed, and a pipe does not block. Windows has neither flag. */
 export function openToRead(path: string): number {
   const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
   return openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);

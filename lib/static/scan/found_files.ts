@@ -31,10 +31,7 @@ const HASH = 32;
 /** The size of an unknown content. */
 const UNKNOWN = -1;
 
-/**
- * The sizes and hashes of files by number. As objects, those of 40,000 files would take 10 MB, and 30 MB of V8's young
- * heap.
- */
+/** The sizes and hashes of files by number. As objects, those of 40,000 files would take 10 MB, and 30 MB of V8's young heap. */
 export class ContentColumns {
   readonly #sizes = new NumberColumn();
   #hashes: Buffer<ArrayBuffer> = Buffer.alloc(512 * HASH);
@@ -86,10 +83,7 @@ const FREE = -1;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true }); // a byte order mark would be part of the path
 
-/**
- * Paths with a number each, found by their text. Stored as bytes: strings in a `Map` take some 100 bytes each of V8's
- * heap.
- */
+/** Paths with a number each, found by their text. Stored as bytes: strings in a `Map` take some 100 bytes each of V8's heap. */
 export class PathIndex {
   #bytes: Uint8Array<ArrayBuffer> = new Uint8Array(4096);
   /** The offset of each path in `#bytes`, and the end of the last one. */

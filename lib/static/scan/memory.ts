@@ -81,10 +81,7 @@ export class TreeMemory {
   }
 }
 
-/**
- * Returns the largest size for which all smaller representations fit into `limit` bytes, and the bytes left for those
- * of that size.
- */
+/** Returns the largest size for which all smaller representations fit into `limit` bytes, and the bytes left for those of that size. */
 function whatFits(sizes: NumberColumn, limit: number): { largest: number; left: number } {
   const totals = new Float64Array(SMALL_BODY + 1); // the total by size
   for (let i = 0; i < sizes.length; i++) {

@@ -79,10 +79,7 @@ interface ProofOptions {
   readonly contentOf: (sha256: string) => Uint8Array<ArrayBuffer> | undefined;
 }
 
-/**
- * The verification of variants without a manifest: each is decoded before it is sent. A wrong one drops the file's
- * other variants.
- */
+/** The verification of variants without a manifest: each is decoded before it is sent. A wrong one drops the file's other variants. */
 export class Proofs {
   readonly #tree: Tree;
   readonly #options: ProofOptions;

@@ -43,9 +43,7 @@ export interface SiteDictionary {
   readonly sha256: string;
 }
 
-/**
- * Called for a path that is not served, or not as expected; it is below the folder, and empty for the folder itself.
- */
+/** Called for a path that is not served, or not as expected; it is below the folder, and empty for the folder itself. */
 export type Warn = (path: string, message: string) => void;
 
 /** A kind of file that stands beside an original and contains a form of it. */

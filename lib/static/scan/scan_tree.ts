@@ -82,10 +82,7 @@ export interface ScanOptions {
 /** The time in ms after which a hasty scan leaves all further files. */
 const HASTE = 1000;
 
-/**
- * Finds the regular files below a folder, with variants. It follows links within the folder, and trusts precompress's
- * manifest.
- */
+/** Finds the regular files below a folder, with variants. It follows links within the folder, and trusts precompress's manifest. */
 export async function scanTree(directory: string, warn: Warn, options: ScanOptions): Promise<Tree> {
   const { dotfiles, doubted, isHasty = false, hashLimit = Infinity } = options;
   const begun = performance.now();

@@ -54,9 +54,7 @@ export class Tree implements Iterable<TreeFile> {
     for (let i = 0; i < this.length; i++) if (this.#has(i)) yield this.#found.paths.at(i);
   }
 
-  /**
-   * Returns the path of a file whose bytes differ in `former`; undefined if they are the same, missing or unread there.
-   */
+  /** Returns the path of a file whose bytes differ in `former`; undefined if they are the same, missing or unread there. */
   changedPath(file: number, former: Tree): string | undefined {
     if (!this.#isKnown(file)) return undefined;
     const path = this.#found.paths.at(file);

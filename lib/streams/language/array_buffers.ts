@@ -1,5 +1,4 @@
-// The standard's operations on ArrayBuffers and views, by captured getters, which an object's own properties cannot
-// fake.
+// The standard's operations on ArrayBuffers and views, by captured getters, which an object's own properties cannot fake.
 
 import { getterOf } from "#streams/host";
 import { badValue, mustBe } from "./errors.ts";
@@ -42,9 +41,7 @@ export class ViewSlots {
   }
 }
 
-/**
- * Returns the internal slots of a view. A DataView's getters throw when its buffer is detached; the slots are 0 then.
- */
+/** Returns the internal slots of a view. A DataView's getters throw when its buffer is detached; the slots are 0 then. */
 export function viewSlots(view: ArrayBufferView): ViewSlots {
   const typeName: string | undefined = typedArrayName.call(view);
   return slotsOver(bufferOf(view, typeName), view, typeName);

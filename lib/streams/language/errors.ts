@@ -1,5 +1,4 @@
-// The errors of misuse. A message says what failed, why, and what to do; the `code` is that of Node's and Bun's own
-// errors.
+// The errors of misuse. A message says what failed, why, and what to do; the `code` is that of Node's and Bun's own errors.
 
 type Code =
   | "ERR_ARG_NOT_ITERABLE"

@@ -13,14 +13,10 @@ export function getterOf(prototype: object, name: PropertyKey): (this: unknown) 
   throw new TypeError(`@millrace/streams needs ${missing}: Node 22.18, Deno 2.4, Bun 1.2.23 or newer`);
 }
 
-/**
- * Whether readers have `readMany()`: only Bun's do. Its constructors are slow, and its streams cannot be transferred.
- */
+/** Whether readers have `readMany()`: only Bun's do. Its constructors are slow, and its streams cannot be transferred. */
 export const hasReadMany: boolean = /* @__PURE__ */ looksForReadMany();
 
-/**
- * Looks for `readMany()` in a function, which bundlers drop if it is unused: the look-up loads all of Node's streams.
- */
+/** Looks for `readMany()` in a function, which bundlers drop if it is unused: the look-up loads all of Node's streams. */
 function looksForReadMany(): boolean {
   return "readMany" in globalThis.ReadableStreamDefaultReader.prototype;
 }

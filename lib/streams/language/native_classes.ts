@@ -20,10 +20,7 @@ type Classes = Pick<
 const natives: Partial<Classes> = (globalThis as { [INSTALLED]?: { readonly natives: Classes } })[INSTALLED]?.natives ??
   platformClasses();
 
-/**
- * Returns the runtime's class of a name. If a program has extended the global class, this is the base class with the
- * member.
- */
+/** Returns the runtime's class of a name. If a program has extended the global class, this is the base class with the member. */
 export function nativeClass<Name extends keyof Classes>(name: Name, member: string): Classes[Name] {
   let found: object = natives[name]!;
   while (!Object.hasOwn((found as Classes[Name]).prototype, member)) found = Object.getPrototypeOf(found);

@@ -60,9 +60,7 @@ export interface Schema<M> {
    * @throws {RangeError} if a number is out of range.
    */
   (given?: object, path?: string): Checked<M>;
-  /**
-   * Checks options against the schema, for calls that compute defaults; returns only the given ones, each read once.
-   */
+  /** Checks options against the schema, for calls that compute defaults; returns only the given ones, each read once. */
   check<O extends object>(given: O | undefined): O;
   /** The public function or class, as in `compress()`. */
   readonly owner: string;
@@ -118,10 +116,7 @@ export function hasMembers(value: unknown): value is Options {
   return typeof value === "object" && !!value && !(Symbol.iterator in value || isThenable(value) || isBuiltIn(value));
 }
 
-/**
- * Whether an object is a thenable, such as a promise. A record of headers may have a field `then`, which is not a
- * function.
- */
+/** Whether an object is a thenable, such as a promise. A record of headers may have a field `then`, which is not a function. */
 function isThenable(value: object): boolean {
   return "then" in value && typeof value.then === "function" && !isOfAllObjects(value, "then");
 }
@@ -168,9 +163,7 @@ export function wrongType(name: string, expected: string, value: unknown): TypeE
   return new TypeError(`${name} must be ${expected}, not ${described(value)}`);
 }
 
-/**
- * Returns a member for values that pass a test. `isNumber`: failing numbers are out of range, not of the wrong type.
- */
+/** Returns a member for values that pass a test. `isNumber`: failing numbers are out of range, not of the wrong type. */
 export function member<T, D extends T | undefined = undefined>(
   expected: string,
   accepts: (value: unknown) => boolean,

@@ -1,5 +1,4 @@
-// The promises that the standard uses: instances of the language's own `Promise`, made only if user code can observe
-// them.
+// The promises that the standard uses: instances of the language's own `Promise`, made only if user code can observe them.
 
 // These come first, so that minifiers replace the names by the numbers.
 const STATUS_PENDING = 0;
@@ -75,9 +74,7 @@ export function markAsHandled(promise: Promise<unknown>): void {
   then.call(promise, undefined, noop);
 }
 
-/**
- * Runs a step when a result has settled. A result that is not an object takes as many microtasks, without a promise.
- */
+/** Runs a step when a result has settled. A result that is not an object takes as many microtasks, without a promise. */
 export function settle(result: unknown, onFulfilled: () => void, onRejected: (reason: unknown) => void): void {
   if (isThenableLike(result)) then.call(promiseResolvedWith(result), onFulfilled, onRejected);
   else then.call(RESOLVED, onFulfilled);
@@ -118,9 +115,7 @@ export interface EndedPromise {
   reject(reason: unknown): void;
 }
 
-/**
- * A `closed` or `ready` promise, made by its getter. Its rejections are marked as handled, as the standard requires.
- */
+/** A `closed` or `ready` promise, made by its getter. Its rejections are marked as handled, as the standard requires. */
 export class LazyPromise implements EndedPromise {
   #status = STATUS_PENDING;
   #reason: unknown;
@@ -186,9 +181,7 @@ export function waitForAll(promises: readonly Promise<unknown>[]): Promise<void>
   return all.promise;
 }
 
-/**
- * The result of an unfinished internal algorithm, used instead of a promise: the algorithm reports its end by a call.
- */
+/** The result of an unfinished internal algorithm, used instead of a promise: the algorithm reports its end by a call. */
 export const PENDING: unique symbol = Symbol("parked");
 
 const nothing = (): void => {};

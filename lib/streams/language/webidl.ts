@@ -44,9 +44,7 @@ export function toCallback(value: unknown, name: string): Callback | undefined {
 
 export type Callback = (this: unknown, ...args: unknown[]) => unknown;
 
-/**
- * `[EnforceRange] unsigned long long`. @throws {TypeError} if the value is not a number, not finite or out of range.
- */
+/** `[EnforceRange] unsigned long long`. @throws {TypeError} if the value is not a number, not finite or out of range. */
 export function toUnsignedLongLong(value: unknown, name: string): number {
   const number = Math.trunc(+(value as number));
   if (!(number >= 0 && number <= Number.MAX_SAFE_INTEGER)) {

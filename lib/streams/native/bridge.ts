@@ -126,10 +126,7 @@ function toPair(stream: object): ReadableWritablePair {
   return { readable, writable };
 }
 
-/**
- * The source of a native stream: keeps this package's stream locked, and fills the native stream's free room at each
- * pull.
- */
+/** The source of a native stream: keeps this package's stream locked, and fills the native stream's free room at each pull. */
 class ToNativeFeed extends NativeReadableSource {
   readonly #reader = new UnseenReaderState();
 

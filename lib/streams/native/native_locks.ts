@@ -29,10 +29,7 @@ export interface LockState {
   readonly stream: LockedStream | undefined;
   /** Whether user code has the reader or writer, so that the runtime may use it. */
   readonly isPublic: boolean;
-  /**
-   * The lock of the native side: the public object, or a stand-in for it if a pipe or an iterator has locked the
-   * stream.
-   */
+  /** The lock of the native side: the public object, or a stand-in for it if a pipe or an iterator has locked the stream. */
   nativeSide: NativeLock | undefined;
   /** The lock of the stream's `transferSide`. */
   transferLock?: NativeLock | undefined;
@@ -49,10 +46,7 @@ export function lockSide(state: LockState): void {
   state.nativeSide = state.lockNative(stream.nativeSide);
 }
 
-/**
- * Releases the lock of a native side, unless it is a public object. If the stream has closed and releasing is slow, the
- * lock stays.
- */
+/** Releases the lock of a native side, unless it is a public object. If the stream has closed and releasing is slow, the lock stays. */
 export function releaseSide(state: LockState, stream: LockedStream, mayKeep: boolean): void {
   const { isPublic, nativeSide, transferLock } = state;
   transferLock?.releaseLock();

@@ -67,10 +67,7 @@ class OwnWritableEnd implements WritableEnd {
   release(): void {}
 }
 
-/**
- * Returns the source of a pipe. @throws {TypeError} if the value is not a ReadableStream of this package or a native
- * one.
- */
+/** Returns the source of a pipe. @throws {TypeError} if the value is not a ReadableStream of this package or a native one. */
 export function toReadableEnd(value: unknown, name: string): ReadableEnd {
   const state = readableStreamStateOf(value);
   if (state !== undefined) return new OwnReadableEnd(state);
@@ -78,10 +75,7 @@ export function toReadableEnd(value: unknown, name: string): ReadableEnd {
   throw noStream(value, name, "Readable");
 }
 
-/**
- * Returns the destination of a pipe. @throws {TypeError} if the value is not a WritableStream of this package or a
- * native one.
- */
+/** Returns the destination of a pipe. @throws {TypeError} if the value is not a WritableStream of this package or a native one. */
 export function toWritableEnd(value: unknown, name: string): WritableEnd {
   const state = writableStreamStateOf(value);
   if (state !== undefined) return new OwnWritableEnd(state);
@@ -89,10 +83,7 @@ export function toWritableEnd(value: unknown, name: string): WritableEnd {
   throw noStream(value, name, "Writable");
 }
 
-/**
- * Makes the error for a value that is not a web stream; for a stream of `node:stream`, it names the conversion
- * function.
- */
+/** Makes the error for a value that is not a web stream; for a stream of `node:stream`, it names the conversion function. */
 function noStream(value: unknown, name: string, kind: "Readable" | "Writable"): TypeError {
   const { on } = Object(value) as { readonly on?: unknown };
   return mustBe(name, `a ${kind}Stream${on ? `: use fromNode${kind}() of @millrace/streams/node` : ""}`);
@@ -104,8 +95,7 @@ export function toPipeTransform(
 ): { readable: object; writable: object; writableEnd: WritableEnd } {
   const pair = toDictionary(value, "the transform");
   const { readable } = pair;
-  // Streams of this package would pass as native, but that check would make their native side, which each lock then
-  // also locks.
+  // Streams of this package would pass as native, but that check would make their native side, which each lock then also locks.
   if (readableStreamStateOf(readable) === undefined && !isNativeReadableStream(readable)) {
     throw noStream(readable, "the transform's readable", "Readable");
   }

@@ -6,10 +6,7 @@ const MIN_CAPACITY = 8;
 const MAX_KEPT_CAPACITY = 1024;
 const NONE: never[] = [];
 
-/**
- * A queue with its first item in a field, since most queues never have a second one; others are in a ring of a
- * power-of-two length.
- */
+/** A queue with its first item in a field, since most queues never have a second one; others are in a ring of a power-of-two length. */
 export class Ring<T> {
   length = 0;
   #first: T | undefined;

@@ -90,10 +90,7 @@ class Iteration extends DefaultReaderState implements ReadRequest {
     return promise;
   }
 
-  /**
-   * Settles one microtask later, like Web IDL's reaction to a read, so that a pull that has ended meanwhile continues
-   * first.
-   */
+  /** Settles one microtask later, like Web IDL's reaction to a read, so that a pull that has ended meanwhile continues first. */
   chunkSteps(value: unknown): void {
     this.#chunk = value;
     queueResume(this);

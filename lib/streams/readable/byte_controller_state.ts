@@ -16,10 +16,7 @@ export class ByobRequestState {
     this.controller = controller;
   }
 
-  /**
-   * The part of the first descriptor that is to be filled, made at the first access; `null` once the request is
-   * answered.
-   */
+  /** The part of the first descriptor that is to be filled, made at the first access; `null` once the request is answered. */
   get view(): Uint8Array<ArrayBuffer> | null {
     if (this.controller === undefined) return null;
     return this.shownView ??= this.controller.firstPullInto!.toRoom();
@@ -53,10 +50,7 @@ export class ByteControllerState extends ReadableControllerState {
     this.autoAllocateChunkSize = autoAllocateChunkSize;
   }
 
-  /**
-   * Runs the part of ReadableByteStreamControllerFillReadRequestFromQueue that makes the chunk; `hasBuffered` must be
-   * true.
-   */
+  /** Runs the part of ReadableByteStreamControllerFillReadRequestFromQueue that makes the chunk; `hasBuffered` must be true. */
   readBuffered(): Uint8Array {
     const chunk = this.queue.dequeue();
     this.afterDequeue();

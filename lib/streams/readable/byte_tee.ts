@@ -140,8 +140,7 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
     this.#reading = false;
     let failed: { readonly error: unknown } | undefined;
     const closing = this.#inOrder().filter((branch) => {
-      // In the standard, a failing branch ends these steps: the other branch closes at its next pull, unless a read is
-      // pending.
+      // In the standard, a failing branch ends these steps: the other branch closes at its next pull, unless a read is pending.
       if (failed !== undefined && !branch.stream.reader?.requests.length) return false;
       try {
         if (!branch.canceled) branch.controller.close();

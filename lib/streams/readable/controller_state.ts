@@ -231,10 +231,7 @@ export function queueResume(owner: Continuation): void {
   queueReaction(onEnded);
 }
 
-/**
- * Calls pull, and resumes a microtask later like a reaction to its promise; for unobservable reads without a promise,
- * at once.
- */
+/** Calls pull, and resumes a microtask later like a reaction to its promise; for unobservable reads without a promise, at once. */
 function callPull(controller: ReadableControllerState): void {
   const result = pullFrom(controller);
   if (result !== undefined) {

@@ -59,10 +59,7 @@ export class DefaultControllerState extends ReadableControllerState {
     this.callPullIfNeeded();
   }
 
-  /**
-   * Does what `enqueue()` does without its first step, which the caller has run, and its last, which the caller runs
-   * later.
-   */
+  /** Does what `enqueue()` does without its first step, which the caller has run, and its last, which the caller runs later. */
   enqueueWithoutPull(chunk: unknown): void {
     const reader = this.stream.reader as DefaultReaderState | undefined;
     if (reader && reader.requests.length > 0) {

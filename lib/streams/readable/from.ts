@@ -158,10 +158,7 @@ export class SyncIteratorSource extends IteratorSource {
     }
   }
 
-  /**
-   * Returns a value that is not a thenable: after as many microtasks as the reactions above take, or at once for a
-   * pipe.
-   */
+  /** Returns a value that is not a thenable: after as many microtasks as the reactions above take, or at once for a pipe. */
   #giveLater(done: boolean, value: unknown): unknown {
     if (this.controller.stream.reader?.mostPullsAtOnce) {
       this.give(done, value);

@@ -56,10 +56,7 @@ import {
   UnderlyingSourceAlgorithms,
 } from "./underlying_source.ts";
 
-/**
- * {@link https://streams.spec.whatwg.org/#readable-stream-tee Tees} a stream; one class for both kinds would be a third
- * slower.
- */
+/** {@link https://streams.spec.whatwg.org/#readable-stream-tee Tees} a stream; one class for both kinds would be a third slower. */
 function readableStreamTee(stream: ReadableStreamState): [ReadableStreamState, ReadableStreamState] {
   const { branches } = stream.controller instanceof ByteControllerState ? new ByteTee(stream) : new DefaultTee(stream);
   return [branches[0].stream, branches[1].stream];

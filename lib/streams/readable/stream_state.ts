@@ -244,10 +244,7 @@ export function readableStreamReaderGenericCancel(
   return readableStreamCancel(reader.stream, reason);
 }
 
-/**
- * ReadableStreamDefaultReaderRelease and ReadableStreamBYOBReaderRelease; nothing happens if the reader was released
- * before.
- */
+/** ReadableStreamDefaultReaderRelease and ReadableStreamBYOBReaderRelease; nothing happens if the reader was released before. */
 export function readableStreamReaderRelease(reader: DefaultReaderState | ByobReaderState): void {
   const { stream } = reader;
   if (stream === undefined) return;

@@ -62,9 +62,7 @@ export function runIn(context: Context, task: Task): void {
   contextsHere().runIn(context, task);
 }
 
-/**
- * Enters contexts without `node:async_hooks`: once that module is loaded, Deno delivers messages between microtasks.
- */
+/** Enters contexts without `node:async_hooks`: once that module is loaded, Deno delivers messages between microtasks. */
 function ofDeno(): Contexts | undefined {
   const { Deno: deno } = globalThis as { Deno?: DenoInternals };
   const { getAsyncContext, setAsyncContext } = deno?.[deno.internal]?.core ?? {};

@@ -23,10 +23,7 @@ export function releaseNumberArray(numbers: number[]): void {
 
 const NONE: never[] = [];
 
-/**
- * A queue of chunks of size 1 that keeps arrays whole. It replaces a stream's first queue when many chunks come at
- * once.
- */
+/** A queue of chunks of size 1 that keeps arrays whole. It replaces a stream's first queue when many chunks come at once. */
 export class ChunkArrayQueue extends ChunkQueue {
   /** The array of the first chunk, and that chunk's index. */
   #array: unknown[] = NONE;

@@ -7,13 +7,9 @@ import { atEndOfTurn } from "./end_of_turn.ts";
  * event loop has taken other turns. Nothing of it shows where there are few.
  */
 
-/**
- * The time in ms after which tasks yield. With 10, a server of 100 responses took 1.3 to 1.5 times the CPU time on Bun.
- */
+/** The time in ms after which tasks yield. With 10, a server of 100 responses took 1.3 to 1.5 times the CPU time on Bun. */
 const MAX_TURN_TIME = 40;
-/**
- * The number of event loop turns in a pause: a turn takes microseconds, and Deno polls its sockets only every 61 turns.
- */
+/** The number of event loop turns in a pause: a turn takes microseconds, and Deno polls its sockets only every 61 turns. */
 const TURNS = 8;
 /** The number of tasks between two checks of the clock: a check for each task would take a tenth of the time. */
 const MAX_UNTIMED = 256;
@@ -55,9 +51,7 @@ export function countAsMany(): void {
   untimed -= FULL_BUDGET_WEIGHT;
 }
 
-/**
- * Runs `steps` after other work has had its turn, by a reaction to a promise, in the asynchronous context of this call.
- */
+/** Runs `steps` after other work has had its turn, by a reaction to a promise, in the asynchronous context of this call. */
 export function inAnotherTurn(steps: () => void): void {
   const resumed = new Deferred<void>();
   react(resumed.promise, steps);

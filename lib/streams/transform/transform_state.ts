@@ -101,8 +101,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     if (this.#finishPromise !== undefined) return this.#finishPromise;
     const finished = new Deferred<void>();
     this.#finishPromise = finished.promise;
-    // Departure "algorithms of a transform that are gone": after terminate(), `transformer` is NO_ALGORITHMS, which has
-    // all methods.
+    // Departure "algorithms of a transform that are gone": after terminate(), `transformer` is NO_ALGORITHMS, which has all methods.
     const result = attempt(() => this.transformer[method](reason));
     this.transformer = NO_ALGORITHMS;
     settle(result, () => {
@@ -143,10 +142,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     this.updateBackpressure(controller);
   }
 
-  /**
-   * Runs the last step of enqueueing and ReadableStreamDefaultControllerHasBackpressure, which make the same
-   * comparison.
-   */
+  /** Runs the last step of enqueueing and ReadableStreamDefaultControllerHasBackpressure, which make the same comparison. */
   updateBackpressure(controller: DefaultControllerState): void {
     if (controller.shouldCallPull()) controller.callPullIfNeeded();
     else if (!this.backpressure) this.#startBackpressure(controller, this.readable.reader);

@@ -120,10 +120,7 @@ function createReadableEnd(state: TransformStreamState, mark: number, size: Size
   return readable;
 }
 
-/**
- * {@link https://streams.spec.whatwg.org/#transformstream-set-up Sets up} an internal transformer, with default
- * high-water marks.
- */
+/** {@link https://streams.spec.whatwg.org/#transformstream-set-up Sets up} an internal transformer, with default high-water marks. */
 export function createTransformStream(
   transformerOf: (state: TransformStreamState) => TransformerAlgorithms,
 ): TransformStreamState {

@@ -32,10 +32,7 @@ export interface Transformer<I = unknown, O = unknown> {
   readableType?: undefined;
   /** Called when the stream is created. Transforming starts once the promise that it returns has settled. */
   start?: (controller: TransformStreamDefaultController<O>) => unknown;
-  /**
-   * Called with each chunk, and with the next one once the returned promise has settled. Default: chunks pass
-   * unchanged.
-   */
+  /** Called with each chunk, and with the next one once the returned promise has settled. Default: chunks pass unchanged. */
   transform?: (chunk: I, controller: TransformStreamDefaultController<O>) => void | PromiseLike<void>;
   /** Must be undefined: the standard reserves the name. */
   writableType?: undefined;

@@ -21,9 +21,7 @@ export interface NativeProducer {
   startedErroring(reason: unknown): void;
   /** Connects the native side's abort to the stream's signal, which user code has read. */
   watchAbort(): void;
-  /**
-   * Begins the stream's abort if the native side's abort has begun, before a write fails or the sink is called again.
-   */
+  /** Begins the stream's abort if the native side's abort has begun, before a write fails or the sink is called again. */
   abortIfBegun(): void;
 }
 

@@ -40,10 +40,7 @@ export function isDecoded(source: BodySource): boolean {
 
 /** A body, read at the pace at which it can be written. */
 export interface BodyReader {
-  /**
-   * Whether the pending read pulls no bytes from its source until {@linkcode release}, because too much memory is in
-   * use.
-   */
+  /** Whether the pending read pulls no bytes from its source until {@linkcode release}, because too much memory is in use. */
   readonly isPaused: boolean;
   /**
    * Reads the bytes that have arrived since the last call: at least one, in pieces; undefined at the end. One call at a
@@ -61,10 +58,7 @@ export interface BodyReader {
   cancel(reason: unknown): Promise<void>;
 }
 
-/**
- * Calls `take` with each batch of a body while the next is read; if one of the two fails, a later failure of the other
- * is ignored.
- */
+/** Calls `take` with each batch of a body while the next is read; if one of the two fails, a later failure of the other is ignored. */
 export async function takeAll(body: BodyReader, take: (pieces: readonly Uint8Array[]) => Promise<void>): Promise<void> {
   for (let pieces = await body.read(); pieces !== undefined;) {
     const taking = take(pieces);
@@ -132,10 +126,7 @@ export function activeBodies(): number {
   return bodies;
 }
 
-/**
- * Returns the maximum bytes that one body may buffer: its share, so that memory hardly grows with the number of
- * uploads.
- */
+/** Returns the maximum bytes that one body may buffer: its share, so that memory hardly grows with the number of uploads. */
 export function windowBytes(): number {
   return Math.min(MAX_BODY_BUFFER, Math.max(MIN_BODY_BUFFER, Math.floor(BUDGET / bodies)));
 }

@@ -17,10 +17,7 @@ const MAX_OUTPUT = 64 * 1024;
 /** The codings that can be undone, as the value of `Accept-Encoding` in responses with the status 415. */
 export const ACCEPTED_CODINGS: string = Object.keys(undoableFormats).join(", ");
 
-/**
- * Undoes content codings while the body is read, so that a small body that expands to gigabytes is decoded only up to
- * the limit.
- */
+/** Undoes content codings while the body is read, so that a small body that expands to gigabytes is decoded only up to the limit. */
 export function decodedBody(
   body: BodyReader,
   contentEncoding: string,

@@ -208,9 +208,7 @@ export class NodeBody extends GatheredBody {
     this.end();
   };
 
-  /**
-   * Handles an error: for a request it means that the sender has left, for other readables it is passed on unchanged.
-   */
+  /** Handles an error: for a request it means that the sender has left, for other readables it is passed on unchanged. */
   readonly #onError = (error: unknown): void => this.fail(this.#isRequest || !error ? leftError(error) : error);
 
   readonly #onClose = (): void => this.#onError(this.#readable.errored);

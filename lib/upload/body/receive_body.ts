@@ -70,10 +70,7 @@ export class MeteredBody implements BodyReader, TransferProgress {
     if (this.#isReading && !this.#body.isPaused) this.#since ??= performance.now();
   }
 
-  /**
-   * Ends a complete body. Deno reports a sender that half-closes its connection after the whole body as one that has
-   * left.
-   */
+  /** Ends a complete body. Deno reports a sender that half-closes its connection after the whole body as one that has left. */
   #endIfComplete(error: unknown): undefined {
     const hasLeft = error instanceof UploadError && error.code === "ABORTED";
     if (!hasLeft || this.bytes !== this.#announced.expectedBytes) throw error;
@@ -169,10 +166,7 @@ export function receiveBody(
   }
 }
 
-/**
- * Calls `expire` when the signal aborts, the time is over or the sender is too slow; returns a function that ends the
- * watch.
- */
+/** Calls `expire` when the signal aborts, the time is over or the sender is too slow; returns a function that ends the watch. */
 export function watchBody(
   options: SaveBodyOptions & InnerOptions,
   pace: TransferProgress,

@@ -13,10 +13,7 @@ import { GatheredBody, SMALL } from "./gathered_body.ts";
 
 /** The number of bodies above which a read begins only after the previous write; up to it, the two overlap. */
 const MANY_BODIES = 64;
-/**
- * The bytes of a read by the number of bodies: Deno buffers three times as much, and with 64 KiB takes 1.5 times as
- * long.
- */
+/** The bytes of a read by the number of bodies: Deno buffers three times as much, and with 64 KiB takes 1.5 times as long. */
 const SIZES: readonly { readonly most: number; readonly size: number }[] = [
   { most: 16, size: 256 * 1024 },
   { most: MANY_BODIES, size: 128 * 1024 },

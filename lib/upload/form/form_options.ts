@@ -61,9 +61,7 @@ export function destinationResolver(destination: FormDestination, root: SaveForm
   return ({ filename, contentType }) => join(folder, randomName(filename, contentType));
 }
 
-/**
- * Returns a random UUID with the extension of the name; if that has none of letters and digits, with that of the type.
- */
+/** Returns a random UUID with the extension of the name; if that has none of letters and digits, with that of the type. */
 export function randomName(filename: string, contentType: string): string {
   const [, own] = /\.([\da-z]{1,16})$/i.exec(filename) ?? [];
   const extension = own?.toLowerCase() ?? extensionOfType(contentType);

@@ -40,10 +40,7 @@ export function boundaryOf(source: BodySource, contentType: string | undefined, 
   return boundary;
 }
 
-/**
- * Counts the repetitions at the end of a text: the search compares that many bytes at each, at 20 MB/s for 70 times
- * `a`.
- */
+/** Counts the repetitions at the end of a text: the search compares that many bytes at each, at 20 MB/s for 70 times `a`. */
 function repetitions(text: string): number {
   let most = 1;
   for (let period = 1; period < text.length; period++) {
@@ -105,8 +102,7 @@ export class FormParser {
   write(pieces: readonly Uint8Array[]): readonly FormEvent[] {
     this.#events = [];
     for (const piece of pieces) {
-      // The search copies a piece only if it has kept bytes before it: always the line end before the first boundary,
-      // rarely more.
+      // The search copies a piece only if it has kept bytes before it: always the line end before the first boundary, rarely more.
       const begin = this.#hasBegun ? 0 : BEGINNING;
       this.#hasBegun = true;
       if (begin > 0) this.#take(piece.subarray(0, begin));

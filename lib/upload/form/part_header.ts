@@ -140,10 +140,7 @@ function namesOf(disposition: string, part: string): { name: string; filename: s
   return { name: unescaped(name), filename };
 }
 
-/**
- * Undoes the escapes of browsers and `fetch()` in names. See the HTML Standard, "multipart/form-data encoding
- * algorithm".
- */
+/** Undoes the escapes of browsers and `fetch()` in names. See the HTML Standard, "multipart/form-data encoding algorithm". */
 function unescaped(name: string): string {
   return name.replace(/%(?:22|0D|0A)/gi, decodeURIComponent);
 }

@@ -219,9 +219,7 @@ class FormFiles {
     return file;
   }
 
-  /**
-   * Gives all files their names, once all are received. If that fails for one, {@linkcode discard} removes the others.
-   */
+  /** Gives all files their names, once all are received. If that fails for one, {@linkcode discard} removes the others. */
   async commit(): Promise<SavedFormFile[]> {
     // Streams are closed last, because closing them cannot be undone.
     const sinks = this.#sinks;
@@ -236,10 +234,7 @@ class FormFiles {
     return this.#parts.flatMap((part) => part.saved ?? []);
   }
 
-  /**
-   * Removes all files of the form, even one that is being opened, except those that have replaced others. Never
-   * rejects.
-   */
+  /** Removes all files of the form, even one that is being opened, except those that have replaced others. Never rejects. */
   async discard(reason: unknown): Promise<void> {
     this.#discarded = { reason };
     await this.#opening?.catch(() => {}); // it fails with the form's own error, or has no file

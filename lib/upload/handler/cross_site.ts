@@ -48,10 +48,7 @@ function isCrossSite(request: UploadRequest, origin: string | undefined): boolea
   return origin !== undefined && hostNameOf(origin) !== hostNameOf(`http://${authorityOf(request) ?? ""}`);
 }
 
-/**
- * Returns the host name of a URL without its port, since another port is the same site; undefined if the text is not a
- * URL.
- */
+/** Returns the host name of a URL without its port, since another port is the same site; undefined if the text is not a URL. */
 function hostNameOf(url: string): string | undefined {
   return ORIGIN.test(url) && URL.canParse(url) ? new URL(url).hostname.toLowerCase() : undefined;
 }

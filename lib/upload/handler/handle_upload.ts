@@ -26,10 +26,7 @@ export interface Handled {
   readonly isLast: boolean;
 }
 
-/**
- * Answers a request, and writes to the log; calls `onOther` for a request that another handler may answer. Never
- * rejects.
- */
+/** Answers a request, and writes to the log; calls `onOther` for a request that another handler may answer. Never rejects. */
 export async function handleUpload(
   settings: Settings,
   request: UploadRequest,

@@ -40,16 +40,14 @@ export async function lingeringResponse(handled: Handled, request: Request): Pro
   if (answer.status < 300) return responseOf(answer);
   if (body === null || answer.body === undefined) return responseOf(answer);
   if (bytes > 0 && String(bytes) === headers.get("content-length")) return responseOf(answer);
-  // A body with a reader stays with that reader. Other bodies are abandoned, unless the runtime itself writes them to
-  // disk.
+  // A body with a reader stays with that reader. Other bodies are abandoned, unless the runtime itself writes them to disk.
   if (body.locked && writeStream === undefined) return responseOf(answer);
   // HTTP/2 has no Host field: each stream ends separately, and Connection is not a field.
   const isAlone = !headers.has("host");
   if (readsOnAfterAnswer && !isAlone && lengthOf(request) - bytes <= MAX_DROPPED_BYTES) return responseOf(answer);
   const rest = new RestOfBody(body);
   if (readsOnAfterAnswer && !isAlone) {
-    // Reads one byte to find out whether an abandoned read is still pending: the connection can be closed only if none
-    // is.
+    // Reads one byte to find out whether an abandoned read is still pending: the connection can be closed only if none is.
     if (request.bodyUsed && await dropped(rest, 1, MOMENT_MS) === "ended") return responseOf(answer);
     return heldBack(answer.body, answer, rest, { mostBytes: 0, isAlone });
   }
@@ -113,9 +111,7 @@ function lengthOf({ headers }: Request): number {
 export const MAX_LINGER_BYTES: number = 1024 * 1024;
 /** The time in ms that a sender has to notice its response: closing while it sends would reset the connection. */
 export const LINGER_TIMEOUT = 2000;
-/**
- * The minimum rest of a body that closes a connection: a shorter rest is awaited, so that the connection can be reused.
- */
+/** The minimum rest of a body that closes a connection: a shorter rest is awaited, so that the connection can be reused. */
 export const MAX_DRAINED_BYTES: number = 64 * 1024;
 
 /** The rest of a refused request body, to be drained or abandoned. */

@@ -7,9 +7,7 @@ import { pathOf } from "./incoming.ts";
 const MAX_NAME_BYTES = 255;
 const OURS = ".millrace-";
 
-/**
- * Returns the encoded path of a target below `basePath`, which begins and ends with a slash; undefined for other paths.
- */
+/** Returns the encoded path of a target below `basePath`, which begins and ends with a slash; undefined for other paths. */
 export function pathBelow(target: string, basePath: string): string | undefined {
   const path = pathOf({ target }) || "/";
   if (path.startsWith(basePath)) return path.slice(basePath.length);

@@ -97,10 +97,7 @@ export function completed(file: StoredFile, path: string | undefined, info: Uplo
   };
 }
 
-/**
- * Returns a new name. An accepted type takes precedence over an extension, which clients choose, unless that is
- * accepted, too.
- */
+/** Returns a new name. An accepted type takes precedence over an extension, which clients choose, unless that is accepted, too. */
 export function newName({ accept, extensions }: Settings, filename: string, contentType: string): string {
   const saysMore = accept !== undefined && extensions === undefined;
   return randomName(saysMore ? "" : filename, essenceOf(contentType));

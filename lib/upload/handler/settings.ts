@@ -15,9 +15,7 @@ export interface Settings {
   readonly storage: Storage;
   /** The base path, which begins and ends with a slash. */
   readonly basePath: string;
-  /**
-   * The public path, which ends with a slash; undefined if it is the base path, after the path that a router removed.
-   */
+  /** The public path, which ends with a slash; undefined if it is the base path, after the path that a router removed. */
   readonly publicPath: string | undefined;
   readonly name: UploadHandlerOptions["name"];
   /** The accepted media types; undefined for all. */
@@ -34,9 +32,7 @@ export interface Settings {
   readonly sessions: Sessions | undefined;
 }
 
-/**
- * Computes the settings of `options`, and creates the folder. @throws {Error} if it is missing and cannot be created.
- */
+/** Computes the settings of `options`, and creates the folder. @throws {Error} if it is missing and cannot be created. */
 export function settingsOf(options: UploadHandlerOptions): Settings {
   const given = uploadHandlerOptions.check(options);
   requireDecode(given);
@@ -93,9 +89,7 @@ function endingsOf(extensions: readonly string[]): string[] {
 /** Types without information about a file; curl sends the second one with all data of `--data-binary`. */
 const UNKNOWN: readonly string[] = ["application/octet-stream", "application/x-www-form-urlencoded"];
 
-/**
- * Returns the effective type of a file: the sender's, or with `accept`, if that has no information, its extension's.
- */
+/** Returns the effective type of a file: the sender's, or with `accept`, if that has no information, its extension's. */
 export function typeOf(
   accept: MediaRanges | undefined,
   given: string | undefined,

@@ -31,9 +31,7 @@ interface PlaceOptions {
 
 export type Storage = DiskStorage | BucketStorage;
 
-/**
- * Returns the status of the file or link with a name. Synchronous, since more of the body could arrive in another turn.
- */
+/** Returns the status of the file or link with a name. Synchronous, since more of the body could arrive in another turn. */
 function statusOfPlace(directory: string, name: string): Stats | undefined {
   try {
     requireFolder(directory, name);

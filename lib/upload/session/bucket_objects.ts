@@ -85,10 +85,7 @@ export function touchKey(id: string, time: number): string {
 /** The index of the time among the numbers in a name, by kind. */
 const TIMES: Readonly<Record<string, number>> = { record: 1, parts: 3, piece: 2, touch: 0 };
 
-/**
- * Computes a session's state from the names of its objects, which describe their content: no server ever changes an
- * object.
- */
+/** Computes a session's state from the names of its objects, which describe their content: no server ever changes an object. */
 export function stateOf(objects: readonly S3Object[]): State {
   let record: { key: string; rank: number; time: number } | undefined;
   let parts: Parts | undefined;

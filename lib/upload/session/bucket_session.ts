@@ -43,10 +43,7 @@ const SMALL = 128 * 1024;
 /** The number of parts after which their count is stored during a request. */
 const UNNOTED_PARTS = 8;
 
-/**
- * A session whose data is a multipart upload with parts of one size, and pieces after them that are too short for a
- * part.
- */
+/** A session whose data is a multipart upload with parts of one size, and pieces after them that are too short for a part. */
 export class BucketSession implements OpenSession {
   readonly id: string;
   readonly #bucket: S3Bucket;

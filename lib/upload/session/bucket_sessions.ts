@@ -83,9 +83,7 @@ export class BucketSessions implements SessionStorage {
   }
 }
 
-/**
- * Returns the time of a session's last change, by the times in names, or by the store's clock for names without one.
- */
+/** Returns the time of a session's last change, by the times in names, or by the store's clock for names without one. */
 function touchedAt(objects: readonly S3Object[]): number {
   const { touched } = stateOf(objects);
   return touched > 0 ? touched : objects.reduce((last, { lastModified }) => Math.max(last, lastModified.getTime()), 0);

@@ -109,10 +109,7 @@ export class DiskSession implements OpenSession {
     this.#lock.requireHeld();
   }
 
-  /**
-   * Truncates bytes that could not be flushed: the system has dropped them, and would report success for the next
-   * flush.
-   */
+  /** Truncates bytes that could not be flushed: the system has dropped them, and would report success for the next flush. */
   #takeBack(): void {
     try {
       if (!this.#lock.isLost && statusOf(this.#data)!.size > this.#settled) truncateSync(this.#data, this.#settled);

@@ -61,10 +61,7 @@ export function parseRecord(text: string): SessionRecord | undefined {
 /** The storage of unfinished uploads, beside their future files, so that they survive the process. */
 export interface SessionStorage {
   create(id: string, record: SessionRecord, onHandOverRequested: () => void): Promise<OpenSession>;
-  /**
-   * Acquires a session, and requests its release from another request. @throws {Refusal} `LOCKED` if that takes too
-   * long.
-   */
+  /** Acquires a session, and requests its release from another request. @throws {Refusal} `LOCKED` if that takes too long. */
   session(id: string, onHandOverRequested: () => void, options?: HoldOptions): Promise<OpenSession | undefined>;
   countOpen(): Promise<number>;
   /** Removes up to `count` unused sessions without data, the oldest first; resolves to the number removed. */

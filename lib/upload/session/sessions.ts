@@ -64,9 +64,7 @@ export class Sessions {
     return (await this.#lease(id, (onHandOverRequested) => this.#storage.create(id, record, onHandOverRequested)))!;
   }
 
-  /**
-   * Acquires a session from the request that has it. @throws {Refusal} `LOCKED` if that request does not end in time.
-   */
+  /** Acquires a session from the request that has it. @throws {Refusal} `LOCKED` if that request does not end in time. */
   async take(id: string, options: HoldOptions = {}): Promise<Lease | undefined> {
     const end = performance.now() + HAND_OVER_TIMEOUT;
     for (let live = this.#live.get(id); live !== undefined; live = this.#live.get(id)) {

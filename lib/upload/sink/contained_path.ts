@@ -20,10 +20,7 @@ function isWindows(): boolean {
   return process.platform === "win32";
 }
 
-/**
- * Returns the absolute path of a file, with all links on the way resolved; it must be inside the root. Its last part
- * may be a link.
- */
+/** Returns the absolute path of a file, with all links on the way resolved; it must be inside the root. Its last part may be a link. */
 export function containedPath(destination: string | URL, root: string | URL | undefined): string {
   if (root === undefined) return plainPath(destination);
   const folder = resolve(requirePlain("root", root));
@@ -144,9 +141,7 @@ function requireOwnNames(folder: string, path: string, name: string): void {
   }
 }
 
-/**
- * Returns the original name of a file; undefined if Windows does not report it, and the given one may be a second name.
- */
+/** Returns the original name of a file; undefined if Windows does not report it, and the given one may be a second name. */
 function ownName(path: string): string {
   try {
     return basename(realpathSync.native(path));
@@ -190,10 +185,7 @@ function refused(code: "BAD_NAME" | "OUTSIDE_ROOT", name: string, reason: string
   return new UploadError(code, `Cannot save ${name}: ${reason}`, cause === undefined ? undefined : { cause });
 }
 
-/**
- * Returns the name of a file for messages: as given by the sender, relative to the root; without a root only the last
- * part.
- */
+/** Returns the name of a file for messages: as given by the sender, relative to the root; without a root only the last part. */
 export function shownName(given: string, root: string | undefined): string {
   return quoted(root === undefined ? basename(given) : isAbsolute(given) ? belowRoot(given, root) : given);
 }
@@ -205,14 +197,9 @@ function belowRoot(given: string, root: string): string {
 
 /** A sender's conditions for the name of its file, which must hold when the file takes the name. */
 export interface Claim {
-  /**
-   * Makes the lock that processes with conditions acquire in turn; missing for a bucket, whose store checks conditions.
-   */
+  /** Makes the lock that processes with conditions acquire in turn; missing for a bucket, whose store checks conditions. */
   lock?(): ProcessLock;
-  /**
-   * Called with the status of the file that has the name, before it is replaced. @throws {unknown} to prevent the
-   * replacement.
-   */
+  /** Called with the status of the file that has the name, before it is replaced. @throws {unknown} to prevent the replacement. */
   check(status: Pick<Stats, "mtimeMs"> & { readonly etag?: string } | undefined): void;
 }
 

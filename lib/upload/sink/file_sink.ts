@@ -24,9 +24,7 @@ import { type Claim, type ContainedPlace, takePlace } from "./contained_path.ts"
 export interface BodySink {
   /** The absolute path of the file; undefined for other destinations. */
   readonly path?: string;
-  /**
-   * The path with resolved links, lower-case if the file system ignores case: all names of a file have the same place.
-   */
+  /** The path with resolved links, lower-case if the file system ignores case: all names of a file have the same place. */
   readonly place?: string;
   /** Appends all bytes; once it fulfils, the memory of the pieces may be reused. */
   write(pieces: readonly Uint8Array[]): Promise<void>;
@@ -54,10 +52,7 @@ export type FileOptions = Pick<SaveBodyOptions, "root" | "overwrite" | "mode" | 
   readonly claim?: Claim | undefined;
 };
 
-/**
- * Opens a file that appears when it is committed; closing it also closes `contained`. Errors for the sender contain
- * `name`.
- */
+/** Opens a file that appears when it is committed; closing it also closes `contained`. Errors for the sender contain `name`. */
 export async function openFileSink(contained: ContainedPlace, name: string, options: FileOptions): Promise<BodySink> {
   const { path, reached, verify } = contained;
   let sink: BodySink | undefined;
@@ -115,9 +110,7 @@ function systemError(code: string, message: string): Error {
   return Object.assign(new Error(`${code}: ${message}`), { code });
 }
 
-/**
- * Returns a sink for a file at `target`, whose last part is not a link. Errors contain the sender's name of the file.
- */
+/** Returns a sink for a file at `target`, whose last part is not a link. Errors contain the sender's name of the file. */
 function fileSink(
   contained: ContainedPlace,
   target: string,

@@ -115,10 +115,7 @@ export class FromNativeByteSource implements SourceAlgorithms {
     });
   }
 
-  /**
-   * Locks a stream, which must not be locked, if it is a byte stream: only the attempt shows that. Otherwise returns
-   * undefined.
-   */
+  /** Locks a stream, which must not be locked, if it is a byte stream: only the attempt shows that. Otherwise returns undefined. */
   static open(stream: globalThis.ReadableStream): FromNativeByteSource | undefined {
     if (!hasNativeByteStreams) return undefined;
     let reader: globalThis.ReadableStreamBYOBReader;
@@ -234,10 +231,7 @@ export class NativeWritableEnd implements SinkAlgorithms {
   readonly #onReady = (): void => writableStreamUpdateBackpressure(this.#state, false);
   readonly #onWritten = (): void => this.#writes.written();
   readonly #onWriteFailed = (): void => this.#writes.resolve(); // `closed` has the reason
-  /**
-   * Errors the state, as the native stream errors once its write in flight has ended: until then, the state has one in
-   * flight, too.
-   */
+  /** Errors the state, as the native stream errors once its write in flight has ended: until then, the state has one in flight, too. */
   readonly #onErroring = (error: unknown): void => {
     if (this.#state.state !== "writable") return;
     this.#state.inFlightWriteRequest = UNWATCHED_WRITE;

@@ -21,9 +21,7 @@ export type NativeController =
   | globalThis.ReadableStreamDefaultController<unknown>
   | globalThis.ReadableByteStreamController;
 
-/**
- * The source of a readable stream's native side: reads with the reader that locks both sides, or with a private one.
- */
+/** The source of a readable stream's native side: reads with the reader that locks both sides, or with a private one. */
 export class NativeReadableSource implements ReadRequest {
   readonly type: "bytes" | undefined;
   readonly stream: ReadableStreamState;
@@ -92,10 +90,7 @@ export class NativeReadableSource implements ReadRequest {
     return isNativeReadableStreamLocked(this.stream.nativeSide!);
   }
 
-  /**
-   * The size of the native side's pending BYOB read. Further bytes would stay in the native queue, out of reach of
-   * readers.
-   */
+  /** The size of the native side's pending BYOB read. Further bytes would stay in the native queue, out of reach of readers. */
   get #roomOfByobRead(): number | undefined {
     return this.type &&
       (this.nativeController as globalThis.ReadableByteStreamController).byobRequest?.view?.byteLength;

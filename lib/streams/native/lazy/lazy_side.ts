@@ -55,9 +55,7 @@ export function makeNativeSideLazily(
   return putInPlace(native, sample, sideOf, makeStandIn, gettersOf(native.prototype));
 }
 
-/**
- * Replaces the ends of a native transform stream with this package's, so that the runtime transfers and locks these.
- */
+/** Replaces the ends of a native transform stream with this package's, so that the runtime transfers and locks these. */
 export function withEndsOf(pair: ReadableWritablePair, side: ReadableWritablePair & object): object {
   const { readable, writable } = side;
   const record = Reflect.ownKeys(side).map((key) => Reflect.get(side, key)).find((value) =>
@@ -90,10 +88,7 @@ export function findStates(State: object, stateOf: StateOf): void {
   lockStates.set(State, stateOf);
 }
 
-/**
- * Postpones the native side of readers or writers, like {@linkcode makeNativeSideLazily}; returns whether that is
- * possible.
- */
+/** Postpones the native side of readers or writers, like {@linkcode makeNativeSideLazily}; returns whether that is possible. */
 export function makeLockLazily(natives: Native, State: object): boolean {
   const { native, makeStream, look } = natives;
   const { releaseLock } = native.prototype;

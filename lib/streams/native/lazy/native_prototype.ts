@@ -151,9 +151,7 @@ export function isLikeNative(sample: object, makeStandIn: MakeStandIn, members: 
   return isLike;
 }
 
-/**
- * Whether one class was tested to refuse objects without a native side; the other classes look for it in the same way.
- */
+/** Whether one class was tested to refuse objects without a native side; the other classes look for it in the same way. */
 let isRefusalTried = false;
 
 /** The getters of a class of streams: `locked`, or `readable` and `writable`. */
@@ -198,10 +196,7 @@ export function putInPlace(
   return isLike && replaceGlobal(native.name, makeStandIn(sideOf)!);
 }
 
-/**
- * Whether a class makes no native side, which is so if the serializer refuses to clone a stream that `sampleOf()`
- * marks.
- */
+/** Whether a class makes no native side, which is so if the serializer refuses to clone a stream that `sampleOf()` marks. */
 export function staysLazy(ours: Class): boolean {
   const StandIn = Object.getPrototypeOf(ours) as Class;
   if (isMarked(StandIn, ours)) return true;

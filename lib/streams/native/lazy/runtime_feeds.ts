@@ -204,9 +204,6 @@ export function closeEndedSide(state: WritableStreamState): void {
   if (state.state === "closed" || writableStreamCloseQueuedOrInFlight(state)) feed.closeSide();
 }
 
-/**
- * The feeds of native sides that are created with every stream; on Bun, a new stream without `start()` takes 5% less
- * time.
- */
+/** The feeds of native sides that are created with every stream; on Bun, a new stream without `start()` takes 5% less time. */
 export const EagerFeed: typeof NativeReadableSource = isTunedToBun ? NativeReadableSource : WatchedReadableFeed;
 export const EagerSink: typeof NativeWritableSink = isTunedToBun ? NativeWritableSink : WatchedWritableFeed;

@@ -42,9 +42,7 @@ export class Batch implements WriteRequest {
   /** The sum of the chunks' sizes. */
   size = 0;
   #length = 0;
-  /**
-   * The chunks, in arrays that are joined only when the batch is complete: appending one to another would copy more.
-   */
+  /** The chunks, in arrays that are joined only when the batch is complete: appending one to another would copy more. */
   #parts: unknown[][] = [];
   /** The last array, if it has room for single chunks, with its count and capacity. */
   #open: unknown[] = NONE;
@@ -183,10 +181,7 @@ export class BatchDelay {
 /** The share of the queue that a long pipe must add between two pauses for its batch to wait. */
 const SHARE = 1 / 8;
 
-/**
- * The detection of a producer that is faster than the sink: the next batch then starts once the queue is full, or a
- * turn adds no chunk.
- */
+/** The detection of a producer that is faster than the sink: the next batch then starts once the queue is full, or a turn adds no chunk. */
 export class ProducerThrottle {
   /** Whether the queue was full when the last batch ended, and each turn since then has added to it. */
   #isFilling = false;
@@ -206,9 +201,7 @@ export class ProducerThrottle {
     this.#isFilling = true;
   }
 
-  /**
-   * Notes that the batch is written while `queued` is in the queue; returns whether the producer had to wait for that.
-   */
+  /** Notes that the batch is written while `queued` is in the queue; returns whether the producer had to wait for that. */
   batchWritten(queued: number): boolean {
     this.#queuedAtPause = this.#queued = queued;
     return this.#isFilling;

@@ -32,10 +32,7 @@ const limits = /* @__PURE__ */ schema(
   () => ({ maxBatch: positive(), maxDelay: milliseconds(), minBatch: positive() }),
 );
 
-/**
- * The retries of batches that a sink failed to write, wholly or in part, and the call of `onFailed` after the last
- * retry.
- */
+/** The retries of batches that a sink failed to write, wholly or in part, and the call of `onFailed` after the last retry. */
 class Retries {
   readonly #attempts: number;
   readonly #delay: number;

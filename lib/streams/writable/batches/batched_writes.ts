@@ -103,8 +103,7 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
   }
 
   #pullForPipe(source: DefaultControllerState, pipe: RunningPipe & WriteRequest): boolean {
-    // Pulled to an array before the open batch is chosen: the iterator's code may end the pipe, which starts that
-    // batch.
+    // Pulled to an array before the open batch is chosen: the iterator's code may end the pipe, which starts that batch.
     const run = pullRun(source, Math.min(this.#room(), ARRAY_LENGTH), pipe);
     if (run.length === 0) return false;
     const { stream, queue } = this.#controller;
@@ -237,10 +236,7 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
   }
 }
 
-/**
- * Passes the state of a stream whose sink takes batches to the constructor of WritableStream, which the caller calls
- * next.
- */
+/** Passes the state of a stream whose sink takes batches to the constructor of WritableStream, which the caller calls next. */
 export function giveBatchedState(underlyingSink: unknown, strategy: unknown, highWaterMark: number): void {
   if (underlyingSink !== undefined && !isObject(underlyingSink) && typeof underlyingSink !== "function") {
     throw new TypeError("the underlying sink must be an object");
@@ -256,10 +252,7 @@ export function giveBatchedState(underlyingSink: unknown, strategy: unknown, hig
   passState(state);
 }
 
-/**
- * Queues an internal chunk of size 0 even if the stream is locked, and writes all queued chunks; settles with their
- * batch.
- */
+/** Queues an internal chunk of size 0 even if the stream is locked, and writes all queued chunks; settles with their batch. */
 export function writeAsOwner(stream: object, chunk: unknown): Promise<void> {
   const state = writableStreamStateOf(stream)!;
   if (state.state === "erroring" || state.state === "errored") return promiseRejectedWith(state.storedError);

@@ -291,10 +291,7 @@ function isResumable({ save }: Settings, request: Exchange["request"]): boolean 
   return !isForm && !(save.decode && requestField({ request }, "content-encoding") !== undefined);
 }
 
-/**
- * Whether a request creates an upload. A complete body that is not resumable is stored like that of an ordinary
- * request.
- */
+/** Whether a request creates an upload. A complete body that is not resumable is stored like that of an ordinary request. */
 export function createsByDraft(settings: Settings, request: Exchange["request"]): boolean {
   if (request.method !== "PUT" && request.method !== "POST") return false;
   const isComplete = askedComplete({ request });

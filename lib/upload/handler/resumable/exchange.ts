@@ -176,10 +176,7 @@ export function infoOf({ request, settings }: Exchange, record: SessionRecord): 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-/**
- * Stores the data of a session, calls `onComplete()`, and returns the response; repeated after a kill or a lost
- * response.
- */
+/** Stores the data of a session, calls `onComplete()`, and returns the response; repeated after a kill or a lost response. */
 export async function complete(exchange: Exchange, session: OpenSession): Promise<Answer> {
   const { settings, request } = exchange;
   if (session.record.state === "stored") {

@@ -71,10 +71,7 @@ function mediaTypeIn({ filetype, contentType, type }: Readonly<Record<string, st
   return [filetype, contentType, type].find((each) => each !== undefined && MEDIA_TYPE.test(each));
 }
 
-/**
- * Returns the checksum that a request announces, if any. @throws {Refusal} if it is malformed, or its algorithm is
- * unknown.
- */
+/** Returns the checksum that a request announces, if any. @throws {Refusal} if it is malformed, or its algorithm is unknown. */
 function checksumIn(exchange: Exchange): Checksum | undefined {
   const field = requestField(exchange, "upload-checksum");
   if (field === undefined) return undefined;
