@@ -23,7 +23,7 @@ import { walk } from "./walk.ts";
  */
 export interface CleanOptions {
   /**
-   * Whether files are removed where links lead that leave the folder.
+   * Whether files outside the folder that links lead to are removed, too.
    *
    * @default false
    */
@@ -48,9 +48,9 @@ export const cleanOptions: SchemaOf<CleanOptions, "followLinks"> = /* @__PURE__ 
  * ```
  */
 export interface CleanReport {
-  /** The files that were removed; paths below the folder. */
+  /** The removed files, as paths below the folder. */
   readonly removed: readonly string[];
-  /** Files that were not removed: their bytes are not a run's, or the file system refused. */
+  /** The files that were not removed: their bytes were not written by a run, or the file system refused. */
   readonly problems: readonly Problem[];
 }
 
@@ -60,8 +60,8 @@ export interface CleanReport {
  *
  * @param directory The folder that the variants are in.
  * @returns The files that were removed, and those that were not, with the reason.
- * @throws {Error} if the folder cannot be read, or a run is under way.
- * @throws {TypeError} if its manifest is malformed, or an option is not what it should be.
+ * @throws {Error} if the folder cannot be read, or another run is in progress.
+ * @throws {TypeError} if its manifest is malformed, or an option is invalid.
  * @example As if nothing had run
  * ```ts
  * import { cleanPrecompressed, precompress } from "@millrace/streams/precompress";
@@ -76,7 +76,7 @@ export async function cleanPrecompressed(directory: string, options: CleanOption
   const path = lastingPath(directory);
   const { temporaries } = await walk(path, { dotfiles: true, followLinks, once: true });
   const folder = await realPathOf(path);
-  const turn = await Turn.take(folder); // behind other runs of this process
+  const turn = await Turn.take(folder); // waits for other runs of this process
   try {
     return await afterOthers(() => clean(folder, temporaries, followLinks));
   } finally {

@@ -13,13 +13,13 @@ import { variantPath } from "./tree_files.ts";
 /** The share of the plain variant that a delta must stay below, since browsers store a dictionary for it. */
 const DELTA_SHARE = 0.9;
 
-/** A finished variant, to be put in its place; the receiver removes the temporary file. */
+/** A finished variant, ready for its place; the receiver removes the temporary file. */
 export interface MadeVariant {
   readonly work: Work;
   readonly variant: PlannedVariant;
   readonly job: Job;
   readonly outcome: Outcome;
-  /** Called with the record of the variant that is there now, which decides the limit of deltas. */
+  /** Called with the record of the present variant, which decides the limit of deltas. */
   settle(record: VariantRecord | undefined): void;
 }
 

@@ -14,7 +14,7 @@ export function isCompressedByName(path: string): boolean {
   return compressed.has(path.slice(path.lastIndexOf(".") + 1).toLowerCase());
 }
 
-/** Bits a byte above which coding saves nothing: noise has 8, executables about 6.5. */
+/** The bits a byte above which compression saves nothing: noise has 8, executables about 6.5. */
 const HIGH_ENTROPY = 7.7;
 /** The minimum bytes of a sample: shorter ones seem less dense than they are. */
 const MIN_SAMPLE = 4096;
@@ -53,13 +53,13 @@ export class DensityProbe {
   }
 }
 
-/** The size above which files are never in memory as a whole. It decides the output: streams give other bytes. */
+/** The size above which files are never whole in memory. It affects the output, since streams compress to other bytes. */
 export const LARGE_FILE: number = 16 * 1024 * 1024;
 
 export interface Content {
-  /** In hexadecimal. */
+  /** The SHA-256 in hexadecimal. */
   readonly sha256: string;
-  /** In bytes, as read. */
+  /** The size in bytes, as read. */
   readonly size: number;
   readonly isDense: boolean;
 }
@@ -87,7 +87,7 @@ export async function readContent(path: string): Promise<Content> {
   return { sha256: hash.digest("hex"), size, isDense: probe.isDense };
 }
 
-/** Free buffers: new ones for each file are collected so late that 300 MB of files took 170 MB of memory. */
+/** Free buffers. With new ones for each file, which are collected late, 300 MB of files took 170 MB of memory. */
 const buffers: Uint8Array<ArrayBuffer>[] = [];
 
 export function sha256(bytes: Uint8Array): string {
@@ -102,7 +102,7 @@ export async function readShared(path: string, size: number): Promise<Uint8Array
   const file = await whileUnshared(() => open(path, "r"));
   try {
     let length = 0;
-    // A read of one byte more shows that a file has grown.
+    // One more byte shows whether the file has grown.
     while (length <= size) {
       const { bytesRead } = await whileUnshared(() => file.read(scratch, length, size + 1 - length));
       if (bytesRead === 0) break;

@@ -28,23 +28,23 @@ export interface Context {
   /** The earlier runs into the target; the same as `origin` unless files are copied. */
   readonly former: FormerRuns;
   readonly target: Target;
-  /** The previous deploys, the latest first. */
+  /** The previous deploys, latest first. */
   readonly previous: readonly { readonly folder: string; readonly files: PreviousFiles }[];
-  /** The dictionary of the site and its file, once it is there, or undefined. */
+  /** The dictionary of the site and its file, once it exists, or undefined. */
   siteDictionary: SiteDictionary | undefined;
   readonly cache: Cache | undefined;
   readonly isImmutable: Immutability;
   readonly ledger: RunLog;
   readonly pool: Pool;
   readonly progress: ProgressMeter;
-  /** The folder in which a dry run makes variants, none of which is put in its place. */
+  /** The folder in which a dry run makes variants, none of which gets its place. */
   trialIn: string | undefined;
 }
 
-/** The reason why a file gets no variants. `dense`: by its entropy; `beside`: it is a compressed form beside its original. */
+/** The reason why a file gets no variants. `dense`: its entropy is high; `beside`: it is a compressed form beside its original. */
 export type SkipReason = "small" | "unwanted" | "compressedByName" | "dense" | "beside";
 
-/** The record of what a run found and did. */
+/** The record of a run's findings and changes. */
 export class RunLog {
   /** The records for the manifest: at first, those of earlier runs. */
   readonly records: Map<string, FileRecord>;
@@ -52,18 +52,18 @@ export class RunLog {
   readonly compressed: Set<string> = new Set();
   readonly removed: string[] = [];
   readonly copied: string[] = [];
-  /** Compressed files that no run wrote, which are used as they are. */
+  /** The compressed files that no run wrote, which are used unchanged. */
   readonly found: string[] = [];
-  /** Files of the copy that no run wrote, which stay as they are. */
+  /** The files of the copy that no run wrote, which are not changed. */
   readonly ready: Set<string> = new Set();
   /** Obsolete files of earlier runs that could not be removed. */
   readonly stuck: Set<string> = new Set();
-  /** Files with a problem of their own or of a variant. */
+  /** The files with a problem, or with a problem of a variant. */
   readonly troubled: Set<string> = new Set();
   /** The reasons why files get no variants, by path. */
   readonly leftAlone: Map<string, SkipReason> = new Map();
   readonly problems: Problem[] = [];
-  /** The time that each file's variants took, in ms of one thread. */
+  /** The time in ms of one thread that each file's variants took. */
   readonly times: Map<string, number> = new Map();
   /** The dictionary of the site, if there is one: its path, its size in bytes, and a hash of what it was made of. */
   siteDictionary: { readonly path: string; readonly size: number; readonly madeOf: string } | undefined;
@@ -77,7 +77,7 @@ export class RunLog {
     this.records = new Map(before);
   }
 
-  /** Records a problem at `path`: of the file that `work` is about, or of one of its variants. */
+  /** Records a problem at `path`: with the file of `work`, or with one of its variants. */
   fail(path: string, error: unknown, work?: { readonly file: { readonly path: string } }): void {
     this.problems.push({ path, message: explain(error) });
     this.troubled.add(work?.file.path ?? path);

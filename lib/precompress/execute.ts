@@ -9,8 +9,8 @@ import { codecOf } from "./formats.ts";
 import { CHANGED, explain } from "./problem.ts";
 
 /**
- * Does a job in a worker: makes the variant, or takes it from the cache, or reports why there is none. Posts its
- * progress, and in the end its outcome.
+ * Runs a job in a worker: makes the variant, or takes it from the cache, or reports why there is none. Posts its
+ * progress, and at the end its outcome.
  */
 export async function runJob(job: Job, post: (message: Advance | Outcome) => void, signal: AbortSignal): Promise<void> {
   const started = performance.now();
@@ -22,7 +22,7 @@ export async function runJob(job: Job, post: (message: Advance | Outcome) => voi
     const isLarge = job.size > LARGE_FILE;
     result = cached ?? (isLarge ? await executeStreamed(job, post, signal) : await executeWhole(job, signal));
   } catch (error) {
-    // If the source has changed meanwhile, that is the reason, rather than the codec's own error.
+    // If the source has changed meanwhile, that is reported instead of the codec's error.
     const reason = await requireAtRest(job).then(() => error, (moved) => moved);
     result = { state: "failed", message: explain(reason) };
   }
@@ -62,7 +62,7 @@ async function executeStreamed(job: Job, post: (message: Advance) => void, signa
   const file = await openTemporary(job);
   await complete(file, job, async () => {
     const reading = (await openFileReadable(job.source)).pipeTo(counted.writable, { signal });
-    reading.catch(() => {}); // the reader of what comes of it fails, too
+    reading.catch(() => {}); // the consumer of the stream fails, too
     const variant = counted.readable.pipeThrough(new CompressionStream(format, { level, size }));
     try {
       for await (const chunk of variant as unknown as AsyncIterable<Uint8Array>) {
@@ -72,7 +72,7 @@ async function executeStreamed(job: Job, post: (message: Advance) => void, signa
         await file.write(chunk);
       }
     } finally {
-      await reading.catch(() => {}); // the source is closed then
+      await reading.catch(() => {}); // the source is then closed
     }
     if (seen.digest("hex") !== job.sha256) throw new Error(CHANGED);
   });

@@ -28,9 +28,9 @@ export type VariantFormat = "brotli" | "zstd" | "gzip";
 export const variantFormats: readonly VariantFormat[] = ["brotli", "zstd", "gzip"];
 
 /**
- * The deltas (RFC 9842): `dcb` and `dcz`, which `previous` adds, are against the former version of the same file, and
- * `dcb-2`, `dcz-2`, `dcb-3` and `dcz-3` against those before, if `previous` names several deploys;
- * `site-dcb` and `site-dcz`, which `siteDictionary` adds, are against the dictionary of the site.
+ * The deltas (RFC 9842): `dcb` and `dcz`, which `previous` adds, are made against the previous version of the same
+ * file, and `dcb-2`, `dcz-2`, `dcb-3` and `dcz-3` against the versions before that, if `previous` names several
+ * deploys; `site-dcb` and `site-dcz`, which `siteDictionary` adds, are made against the dictionary of the site.
  *
  * @example How large a delta is
  * ```ts
@@ -87,7 +87,7 @@ export const deltasOf: Readonly<Record<VariantFormat, readonly DeltaFormat[]>> =
   gzip: [],
 };
 
-/** The number of former versions that a file has deltas against. */
+/** The maximum number of former versions against which a file has deltas. */
 export const MAX_PREVIOUS = 3;
 
 export function isDelta(format: VariantFormat | DeltaFormat): format is DeltaFormat {
@@ -98,7 +98,7 @@ export function isSiteDelta(format: VariantFormat | DeltaFormat): format is Site
   return format.startsWith("site-");
 }
 
-/** The index of the former version that a delta is against, the latest first. */
+/** Returns the index of the former version of a delta, counted from the latest. */
 export function generationOf(format: VariantFormat | DeltaFormat): number {
   return Number(/-(\d)$/.exec(format)?.[1] ?? 1) - 1;
 }

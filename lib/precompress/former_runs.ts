@@ -12,7 +12,7 @@ export interface WritingOptions {
   readonly followLinks: boolean;
 }
 
-/** The problem of a file whose path has a symbolic link. */
+/** The problem of a file with a symbolic link in its path. */
 export const LINK_ON_THE_WAY = "a symbolic link is on its way: remove that";
 const LEADS_OUT = "a symbolic link on its way leads out of the folder: remove that, or pass --follow-links";
 
@@ -23,20 +23,20 @@ export class FormerRuns {
   /** The manifest of the last run that ended, and its text. */
   readonly manifest: Manifest | undefined;
   readonly text: string | undefined;
-  /** The journal of a run that was killed, or is under way. */
+  /** The journal of a run that was killed, or is in progress. */
   readonly journal: FoundJournal | undefined;
   readonly places: RealPlaces;
   /** The latest records of all files. */
   readonly records: Map<string, FileRecord> = new Map();
-  /** The hashes of what runs wrote, by path. */
+  /** The hashes of the bytes that runs wrote, by path. */
   readonly #hashes = new Map<string, Set<string>>();
-  /** The same by real path. */
+  /** The hashes by real path. */
   readonly #written = new Map<string, Set<string>>();
   /** The real paths, by their folded forms. */
   #folded: ReadonlyMap<string, readonly string[]> | undefined = undefined;
-  /** The folder that links must not leave; undefined: they may. */
+  /** The folder that links must not leave; undefined if they may. */
   readonly #root: string | undefined;
-  /** The occupants by path, cached, as a plan checks paths several times. */
+  /** The existing entries by path, cached, since a plan checks paths several times. */
   readonly #seen = new Map<string, Promise<ExistingEntry>>();
 
   private constructor(
@@ -54,7 +54,7 @@ export class FormerRuns {
     this.#root = followLinks && !isCopy ? undefined : folder;
   }
 
-  /** Reads what runs wrote to `folder`, a real path that may be missing. Throws a TypeError if its manifest is malformed. */
+  /** Reads the files that runs wrote to `folder`, a real path that may be missing. Throws a TypeError if its manifest is malformed. */
   static async of(folder: string, options: WritingOptions): Promise<FormerRuns> {
     const runs = new FormerRuns(folder, options, await readManifestText(folder), await readJournal(folder));
     const { journal, manifest, places, records } = runs;
@@ -80,7 +80,7 @@ export class FormerRuns {
     return runs;
   }
 
-  /** Does what {@linkcode of} does, including copies of an earlier run. */
+  /** Reads former runs like {@linkcode of}, including copies of an earlier run. */
   static async recorded(folder: string, { followLinks }: Pick<WritingOptions, "followLinks">): Promise<FormerRuns> {
     const runs = await FormerRuns.of(folder, { isCopy: true, followLinks });
     const isCopy = runs.manifest?.copied ?? runs.journal?.copied ?? false;
@@ -105,14 +105,14 @@ export class FormerRuns {
     return this.#hashes.keys();
   }
 
-  /** Returns the occupant of `path`, from a cache until it is forgotten. */
+  /** Returns the existing entry at `path`, cached until {@linkcode forget}. */
   look(path: string): Promise<ExistingEntry> {
     let occupant = this.#seen.get(path);
     if (!occupant) this.#seen.set(path, occupant = this.lookAnew(path));
     return occupant;
   }
 
-  /** Forgets what was at `path`: it is about to change. */
+  /** Clears the cached entry of `path`, which is about to change. */
   forget(path: string): void {
     this.#seen.delete(path);
   }
@@ -123,13 +123,13 @@ export class FormerRuns {
     return place !== undefined && !place.isOtherCase && this.#written.has(place.path);
   }
 
-  /** The real path of `path`; `path` itself if its folder is missing, or its name differs only in the case of letters. */
+  /** Returns the real path of `path`; `path` itself if its folder is missing, or its name differs only in case. */
   async placeOf(path: string): Promise<string> {
     const place = await this.places.of(path);
     return place === undefined || place.isOtherCase ? join(this.folder, path) : place.path;
   }
 
-  /** Reads the occupant of a place. A name in another case does not count, as servers elsewhere would not find it. */
+  /** Reads the existing entry of a place. A name in another case does not count, since servers on other systems would not find it. */
   async lookAnew(path: string): Promise<ExistingEntry> {
     const place = await this.places.of(path);
     return place && await this.#isOtherCase(place) ? { kind: "nothing" } : await this.occupantOf(place);
@@ -150,7 +150,7 @@ export class FormerRuns {
   }
 }
 
-/** Updates `records` with a run's entry about a file. */
+/** Applies a run's journal entry about a file to `records`. */
 function applyEntry(records: Map<string, FileRecord>, { path, record, made }: JournalEntry): void {
   const known = records.get(path);
   const base = known?.sha256 === record.sha256 ? known : { ...record, variants: {} };

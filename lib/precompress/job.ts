@@ -7,35 +7,35 @@ import { CHANGED, unreadableDictionary } from "./problem.ts";
 
 /** A variant to make; plain data, for a worker. */
 export interface Job {
-  /** Path below the folder. */
+  /** The path below the folder. */
   readonly path: string;
   readonly source: string;
-  /** The file for the variant, which the pool makes, and removes unless the variant is kept. */
+  /** The temporary file for the variant, which the pool creates, and removes unless the variant is kept. */
   readonly temporary: string;
   readonly format: VariantFormat | DeltaFormat;
   readonly level: number;
   /** The file of the dictionary, for a delta: a previous version, or the dictionary of the site. */
   readonly dictionary?: string;
   readonly dictionarySha256?: string;
-  /** The SHA-256 of the source when it was hashed: other content at compression time is an error. */
+  /** The SHA-256 of the source when it was hashed: different content at compression time is an error. */
   readonly sha256: string;
   readonly size: number;
   readonly mtimeMs: number;
   readonly mode: number;
   /** The maximum size of a variant that is kept. */
   readonly limit: number;
-  /** Whether a larger variant is completed in its temporary file nevertheless, for the cache. */
+  /** Whether a larger variant is still completed in its temporary file, for the cache. */
   readonly keepsAny?: boolean;
   /** The file of the variant's entry in the cache, if any; its content is not trusted. */
   readonly entry?: string;
 }
 
-/** A progress message: the worker has read that many more bytes of its job's source. */
+/** A progress message: the number of further bytes that the worker has read of its job's source. */
 export interface Advance {
   readonly bytes: number;
 }
 
-/** The result of a {@linkcode Job}, and how long it took in ms. */
+/** The result of a {@linkcode Job}, and its duration in ms. */
 export type Outcome = Result & {
   readonly elapsedMs: number;
   readonly isCached: boolean;
@@ -47,7 +47,7 @@ export type Result =
   | { readonly state: "unworthy"; readonly size?: number; readonly sha256?: string }
   | { readonly state: "failed"; readonly message: string };
 
-/** Opens the temporary file of a job, which the pool has made; it is ended but not committed, as names come later. */
+/** Opens the temporary file of a job, which the pool has created; it will be ended but not committed, since names come later. */
 export function openTemporary(
   { temporary, mode, mtimeMs }: Pick<Job, "temporary" | "mode" | "mtimeMs">,
 ): Promise<AtomicFile> {
@@ -66,7 +66,7 @@ export async function complete(file: AtomicFile, job: Job, write: () => Promise<
   }
 }
 
-/** Requires that the source has not changed: compressing takes long enough for that. */
+/** Requires that the source has not changed, which is possible while it is compressed. */
 export async function requireAtRest({ source, size, mtimeMs }: Job): Promise<void> {
   const now = await stat(source);
   if (now.size !== size || now.mtimeMs !== mtimeMs) throw new Error(CHANGED);

@@ -17,15 +17,15 @@ import { cannotWrite } from "./problem.ts";
 
 /** The beginning of a journal's first line; that of version 0.2 named the run's process. */
 const FIRST_WORDS = ['\n{"copied":', '\n{"space":'];
-/** The time in ms that a run waits for another before it reports that, and in all. */
+/** The times in ms that a run waits for another: before it reports that, and in total. */
 const WAITS = [1000, 600_000];
-/** The maximum number of plans of a run, if other processes change its folder meanwhile. */
+/** The maximum number of plans of a run, if other processes keep changing its folder. */
 const MAX_PLANS = 10;
 
 /** A file that is about to get its name: a copy, or a variant of the file at `path`. */
 export interface JournalEntry {
   readonly path: string;
-  /** The file itself, without its variants. */
+  /** The record of the file itself, without its variants. */
   readonly record: FileRecord;
   /** The variant, unless the entry is about a copy. */
   readonly made?: { readonly format: VariantFormat | DeltaFormat; readonly variant: VariantRecord };
@@ -38,12 +38,12 @@ export interface FoundJournal {
   readonly length: number;
 }
 
-/** The journal in `folder`, if there is one: a run is under way, or was killed. Throws if it cannot be read. */
+/** Returns the journal in `folder`, if there is one: a run is in progress, or was killed. Throws if it cannot be read. */
 export async function readJournal(folder: string): Promise<FoundJournal | undefined> {
   const path = join(folder, journalName);
   let text: string;
   try {
-    // Links are not followed, and pipes not opened, as reading one might not end.
+    // Links are not followed, and pipes not opened, since reading a pipe might never end.
     if (!(await lstat(path)).isFile()) throw notOurs(path);
     text = await whileUnshared(() => readFile(path, "utf8"));
   } catch (error) {
@@ -54,7 +54,7 @@ export async function readJournal(folder: string): Promise<FoundJournal | undefi
   let copied = false;
   let isJournal = FIRST_WORDS.some((words) => words.startsWith(text.slice(0, words.length)));
   for (const value of text.split("\n").map(parsed)) {
-    if (value === undefined) continue; // a line that a kill has torn: the file it told of has not got its name
+    if (value === undefined) continue; // a line that a kill left incomplete: its file did not get its name
     if ("copied" in value) {
       isJournal = true;
       copied = value.copied === true;
@@ -67,7 +67,7 @@ export async function readJournal(folder: string): Promise<FoundJournal | undefi
   return { entries, copied, length: text.length };
 }
 
-/** The record of which bytes will be put where, which survives a kill. Its run has the lock of the folder. */
+/** The record of the bytes to be written at each path, which survives a kill. Its run has the lock of the folder. */
 export class Journal {
   readonly #path: string;
   readonly #lock: ProcessLock;
@@ -80,10 +80,10 @@ export class Journal {
   }
 
   /**
-   * Acquires the folder for a run, and keeps the notes of a killed one. `expected` is the journal's length when the run
-   * was planned, `waits` the ms of waiting for other runs: before a warning, and in all. `toRemove`: no room on the
-   * disk is needed. Throws the reason of `signal`, a FolderChangedError if another run has ended since, or an Error if
-   * one is under way or the folder cannot be written to.
+   * Acquires the folder for a run, and keeps the journal of a killed one. `expected`: the journal's length when the run
+   * was planned. `waits`: the times in ms to wait for other runs, before a warning and in total. `toRemove`: no space
+   * on the disk is needed. Throws the reason of `signal`, a FolderChangedError if another run has ended since, or an
+   * Error if one is in progress or the folder is unwritable.
    */
   static async open(
     folder: string,
@@ -118,12 +118,12 @@ export class Journal {
     }
   }
 
-  /** @throws {LockLostError} if another process took this run for dead, and acquired the folder. */
+  /** @throws {LockLostError} if another process considered this run dead, and acquired the folder. */
   requireHeld(): void {
     this.#lock.requireHeld();
   }
 
-  /** Notes a file that gets its name next. If it throws (unwritable, another run's folder), the file must not get it. */
+  /** Records a file before it gets its name. If this throws (unwritable, or another run's folder), the file must not get it. */
   append(entry: JournalEntry): void {
     this.requireHeld();
     this.#write(`${JSON.stringify(entry)}\n`);
@@ -147,7 +147,7 @@ export class Journal {
     this.#descriptor = -1;
   }
 
-  /** Synchronous: an entry must be written before the change that it describes. */
+  /** Synchronous, since an entry must be written before its change. */
   #write(text: string): void {
     const bytes = new TextEncoder().encode(text);
     for (let start = 0; start < bytes.length;) start += writeSync(this.#descriptor, bytes, start);
@@ -203,14 +203,14 @@ function atWork(folder: string, processId: number): Error {
   return new Error(`another run, of process ${processId}, is at work in ${folder}: wait for its end, or end it`);
 }
 
-/** The failure of a run whose plan is obsolete. */
+/** The failure of a run with an obsolete plan. */
 export class FolderChangedError extends Error {
   constructor(folder: string) {
     super(`another run changed ${folder} meanwhile: run again`);
   }
 }
 
-/** Plans and does a run; repeats that if another process changed its folder before it had the lock. */
+/** Plans and runs; repeats both if another process changed the folder before the run had the lock. */
 export async function afterOthers<T>(run: () => Promise<T>): Promise<T> {
   for (let plans = 1;; plans++) {
     try {

@@ -6,7 +6,7 @@ import { type DeltaFormat, extensions, type VariantFormat } from "./formats.ts";
 import type { DictionaryRecord, FileRecord, Manifest, VariantRecord } from "./records.ts";
 
 /**
- * The manifest's name, in the folder that holds the variants.
+ * The manifest's name, in the folder with the variants.
  *
  * @example Leave it out of what is uploaded
  * ```ts
@@ -18,7 +18,7 @@ import type { DictionaryRecord, FileRecord, Manifest, VariantRecord } from "./re
  */
 export const manifestName = ".millrace.json";
 
-/** The journal's name: the file beside the manifest that a run writes as it goes. */
+/** The journal's name: a file beside the manifest that a run writes while it is in progress. */
 export const journalName = ".millrace.journal";
 
 /** Whether `name` is that of a lock or of a file that runs use internally, which is no part of a site. */
@@ -30,13 +30,13 @@ export function isOwnName(name: string): boolean {
  * The format of the manifest: its writer, a reader of the whole, a reader of lines, and the checks of records that were read.
  */
 
-/** The first line of a manifest as the writer makes it, and the last one. */
+/** The first line of a manifest by this writer, and the last one. */
 const HEAD = /^\{"version": 1, "copied": (?:true|false), "files": \{$/;
 const FOOT = "}}";
 /** The text before the record of a file in its line: its path and a colon. */
 const KEY = /^"(?:[^"\\]|\\.)*":/;
 
-/** Reads the text of a manifest. Records that make no sense are left out. */
+/** Parses the text of a manifest. Invalid records are dropped. */
 export function parseManifest(text: string, path: string): Manifest {
   let manifest: Partial<Manifest> | null;
   try {
@@ -48,7 +48,7 @@ export function parseManifest(text: string, path: string): Manifest {
   if (version !== 1 || typeof files !== "object" || files === null || !Object.entries(files).every(isKey)) {
     throw new TypeError(`${path} is not a manifest that this version reads: delete it and run again`);
   }
-  // Without a prototype: files may be called "constructor" or "__proto__".
+  // Without a prototype, since files may be called "constructor" or "__proto__".
   const checked: Record<string, FileRecord> = Object.create(null);
   for (const [file, value] of Object.entries(files)) {
     const record = checkedRecord(value);
@@ -57,7 +57,7 @@ export function parseManifest(text: string, path: string): Manifest {
   return { version, copied: copied === true, files: checked };
 }
 
-/** Returns the text of a manifest; the same for the same files. */
+/** Returns the text of a manifest, which depends only on its files. */
 export function manifestText(copied: boolean, files: ReadonlyMap<string, FileRecord>): string {
   const paths = [...files.keys()].sort();
   // One line for each file makes diffs readable.
@@ -65,7 +65,7 @@ export function manifestText(copied: boolean, files: ReadonlyMap<string, FileRec
   return `{"version": 1, "copied": ${copied}, "files": {${lines.length ? `\n${lines.join(",\n")}\n` : ""}}}\n`;
 }
 
-/** A reader of a manifest's lines as {@linkcode manifestText} has them: parsed whole, 10,000 files would take 20 MB. */
+/** A reader of a manifest's lines in the form of {@linkcode manifestText}: parsed whole, 10,000 files would take 20 MB. */
 export class ManifestLines {
   readonly #add: (path: string, record: unknown) => void;
   #begun = "";
@@ -80,7 +80,7 @@ export class ManifestLines {
     return this.#expected === "nothing" && this.#begun === "";
   }
 
-  /** Reads on; returns false if a line that ends in `text` has another form than the writer's. */
+  /** Continues reading; returns false if a line that ends in `text` has another form than the writer's. */
   take(text: string): boolean {
     const lines = (this.#begun + text).split("\n");
     this.#begun = lines.pop()!;
@@ -92,7 +92,7 @@ export class ManifestLines {
       const hasNext = line.endsWith(",");
       const [key] = KEY.exec(line) ?? [];
       if (key === undefined) return false;
-      // Not as an object with that key: V8 keeps a hidden class for each key of objects.
+      // Not as an object with that key, since V8 keeps a hidden class for each key.
       this.#add(JSON.parse(key.slice(0, -1)), JSON.parse(line.slice(key.length, hasNext ? -1 : undefined)));
       if (!hasNext) this.#expected = "foot";
       return true;
@@ -105,7 +105,7 @@ export class ManifestLines {
 
 const states: ReadonlySet<unknown> = new Set(["kept", "found", "unworthy"]);
 
-/** Returns the checked record of a file; undefined if it makes no sense. It decides which files are removed. */
+/** Returns the checked record of a file; undefined if it is invalid. It determines which files are removed. */
 export function checkedRecord(value: unknown): FileRecord | undefined {
   const record = (value ?? {}) as Partial<Record<keyof FileRecord, unknown>>;
   const { size, sha256, dictionary, olderDictionaries, siteDictionary, madeOf, immutable, place, found, variants } =
@@ -127,7 +127,7 @@ export function checkedRecord(value: unknown): FileRecord | undefined {
   };
 }
 
-/** Returns the checked record of a variant; undefined if it makes no sense, or an earlier version left out a field. */
+/** Returns the checked record of a variant; undefined if it is invalid, or an earlier version omitted a field. */
 export function checkedVariant(value: unknown): VariantRecord | undefined {
   const { state, settings, size, sha256 } = (value ?? {}) as Partial<Record<keyof VariantRecord, unknown>>;
   if (!states.has(state) || typeof settings !== "string") return undefined;
@@ -175,11 +175,11 @@ function isPath(path: unknown): path is string {
 }
 
 /**
- * The manifest in `folder`, if there is one.
+ * Reads the manifest in `folder`, if there is one.
  *
- * @param folder The folder that the variants are in.
- * @returns What it says, or undefined.
- * @throws {TypeError} if there is one that cannot be read.
+ * @param folder The folder with the variants.
+ * @returns The manifest, or undefined.
+ * @throws {TypeError} if it is malformed.
  * @example See whether a folder was precompressed
  * ```ts
  * import { precompress, readManifest } from "@millrace/streams/precompress";
@@ -195,7 +195,7 @@ export async function readManifest(folder: string): Promise<Manifest | undefined
   return text === undefined ? undefined : parseManifest(text, join(path, manifestName));
 }
 
-/** The manifest in `folder` as it is written, or undefined. */
+/** Returns the text of the manifest in `folder`, or undefined. */
 export async function readManifestText(folder: string): Promise<string | undefined> {
   try {
     const path = join(folder, manifestName);

@@ -7,7 +7,7 @@ import { explain } from "./problem.ts";
 
 /** The real location of a path below a folder. */
 export interface RealPlace {
-  /** The absolute path of the file in its folder, after links to that are resolved. Its last part may be a link. */
+  /** The absolute path of the file, with links to its folder resolved. Its last part may be a link. */
   readonly path: string;
   /** Whether that folder is within the root of all paths. */
   readonly isInside: boolean;
@@ -58,7 +58,7 @@ export class RealPlaces {
       this.#folders.set(folder, real);
       return real;
     } catch (error) {
-      // A dangling link, or a file in place of a folder, has nothing below it.
+      // A dangling link, or a file instead of a folder, contains nothing.
       if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
       throw error;
     }
@@ -79,12 +79,12 @@ export async function isListedOtherwise(path: string, root: string): Promise<boo
   return false;
 }
 
-/** A regular file where a run would write, or a link to one. */
+/** A regular file at a path where a run would write, or a link to one. */
 export interface OccupantFile {
   readonly kind: "file";
-  /** In bytes. */
+  /** The size in bytes. */
   readonly size: number;
-  /** In hexadecimal. */
+  /** The SHA-256 in hexadecimal. */
   readonly sha256: string;
   readonly mtimeMs: number;
   /** Its permission bits. */
@@ -98,7 +98,7 @@ export interface OccupantFile {
 export type ExistingEntry =
   | { readonly kind: "nothing" }
   | OccupantFile
-  /** A folder, a device, or a link that leads elsewhere, which is never replaced. */
+  /** A folder, a device, or a link to another place, which is never replaced. */
   | { readonly kind: "obstacle"; readonly message: string; readonly isFolder: boolean };
 
 const NOTHING: ExistingEntry = { kind: "nothing" };
@@ -107,7 +107,7 @@ export const FOLDER_IN_THE_WAY = "a folder is in the way: remove it and run agai
 const LINK_TO_FOLDER = "a symbolic link to a folder is in the way: remove it";
 const FOLDER: ExistingEntry = { kind: "obstacle", message: FOLDER_IN_THE_WAY, isFolder: true };
 
-/** Reads the occupant of `place`. A link there must not leave `root`, if one is given. */
+/** Reads the existing entry of `place`. A link there must not leave `root`, if that is given. */
 export async function occupantAt(
   place: RealPlace | undefined,
   root: string | undefined,
@@ -135,7 +135,7 @@ export async function occupantAt(
   }
 }
 
-/** Whether a file has the time of change and the permissions of another, in whole ms, as some file systems keep. */
+/** Whether a file has another one's modification time and permissions, in whole ms, since some file systems keep no more. */
 export function isAlike(
   { mtimeMs, mode }: Pick<OccupantFile, "mtimeMs" | "mode">,
   other: { readonly mtimeMs: number; readonly mode: number },

@@ -31,13 +31,13 @@ import { deltasOf, MAX_PREVIOUS, type VariantFormat, variantFormats } from "./fo
  * ```
  */
 export interface PrecompressProgress {
-  /** Bytes of input compressed so far, each counted once a format. */
+  /** The bytes of input compressed so far, counted once for each format. */
   bytesDone: number;
-  /** Bytes of input to compress in all, as far as the files are known. */
+  /** The bytes of input to compress in total, for the files known so far. */
   bytesTotal: number;
   /** The share of the work that is done, from 0 to 1: brotli's bytes take longer than gzip's. */
   fraction: number;
-  /** The estimated time to go, in ms; undefined until there is something to estimate from. */
+  /** The estimated remaining time in ms; undefined before an estimate is possible. */
   remainingMs: number | undefined;
 }
 
@@ -55,8 +55,8 @@ export interface PrecompressProgress {
  */
 export interface PrecompressOptions {
   /**
-   * The folder to write a copy of the tree to, with the variants. Files that are gone from the tree go from there too,
-   * if a former run put them there.
+   * The folder for a copy of the tree, with the variants. Files that were removed from the tree are removed there, too,
+   * if an earlier run wrote them.
    *
    * @default none: the variants are written beside the files
    */
@@ -68,19 +68,19 @@ export interface PrecompressOptions {
    */
   formats?: readonly VariantFormat[];
   /**
-   * The level of each format; deltas of brotli use 5 at least.
+   * The level of each format; brotli deltas use at least 5.
    *
    * @default { brotli: 11, zstd: 19, gzip: 12 }
    */
   levels?: Partial<Record<VariantFormat, number>>;
   /**
-   * Files smaller than this many bytes are left alone.
+   * The minimum size in bytes of a file to compress.
    *
    * @default 1024
    */
   minSize?: number;
   /**
-   * The share of a file that a variant must save to be kept, from 0 to 1.
+   * The minimum share of a file's size that a variant must save, from 0 to 1.
    *
    * @default 0.05
    */
@@ -98,97 +98,97 @@ export interface PrecompressOptions {
    */
   exclude?: readonly string[];
   /**
-   * Whether names that begin with a dot are taken, too; `.well-known` always is.
+   * Whether names that begin with a dot are included; `.well-known` always is.
    *
    * @default false
    */
   dotfiles?: boolean;
   /**
-   * Whether symbolic links that lead out of the folder are followed: variants of the files there are written beside
-   * them, or into the copy. If not, such links are problems.
+   * Whether symbolic links that lead out of the folder are followed: variants are written beside their targets, or into
+   * the copy. If false, such links are problems.
    *
    * @default false
    */
   followLinks?: boolean;
   /**
-   * A folder with the previous deploy: each file's previous version becomes the dictionary of a delta. Of several
-   * folders, the latest first and at most 3, each other version does: for clients that have skipped a deploy.
+   * A folder with the previous deploy: each file's previous version becomes the dictionary of a delta. With several
+   * folders, latest first and at most 3, each different version becomes one: for clients that have skipped a deploy.
    *
    * @default none
    */
   previous?: string | readonly string[];
   /**
-   * The number of deploys to take from `previous`, which is then a folder that holds them, each in a folder of its own:
-   * the latest by the time of their folders, or by name. That which is compressed may be among them, and is passed over.
+   * The number of deploys to use from `previous`, which then contains one folder for each deploy: the latest by the
+   * folders' modification times, or by name. The folder that is being compressed may be among them, and is skipped.
    *
-   * @default none: previous is a deploy
+   * @default none: `previous` is a single deploy
    */
   retain?: number;
   /**
-   * Whether the HTML pages get deltas against one dictionary, which is made of what they share and written to the
-   * folder: a client that has read one page gets all others much smaller. There is none if it would not save more than
-   * it costs. A dictionary of an earlier run, or in `previous`, is kept while it does about as well as a new one.
+   * Whether the HTML pages get deltas against one dictionary of their common text, which is written to the folder:
+   * after one page, a client gets all others much smaller. No dictionary is made if it would cost more than it saves. A
+   * dictionary of an earlier run, or in `previous`, is kept while it saves about as much as a new one.
    *
    * @default false
    */
   siteDictionary?: boolean;
   /**
-   * The folder of a cache, or `s3://BUCKET/PREFIX`: variants that a run anywhere has put there are taken from it, once
-   * they are verified, instead of being compressed again. A folder is made unless it is there, and must lie apart from
-   * those of the run. For a bucket, the environment names the store: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`,
-   * `AWS_REGION`, `AWS_ENDPOINT_URL`.
+   * The folder of a cache, or `s3://BUCKET/PREFIX`: variants in it, by any run on any machine, are verified and used
+   * instead of being compressed again. A folder is created if missing, and must be outside the run's folders. For a
+   * bucket, the environment configures the store: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_REGION`,
+   * `AWS_ENDPOINT_URL`.
    *
    * @default none
    */
   cache?: string;
   /**
-   * The size limit of the cache in bytes: a run ends by removing the entries that were not used for longest.
+   * The maximum size of the cache in bytes: at its end, a run removes the least recently used entries.
    *
-   * @default none: it may grow
+   * @default none: no limit
    */
   cacheMaxSize?: number;
   /**
-   * The time in ms that an entry is kept in the cache after its last use.
+   * The maximum time in ms since the last use of a cache entry.
    *
-   * @default none: for good
+   * @default none: no limit
    */
   cacheMaxAge?: number;
   /**
-   * The files whose content never changes under their name, as the build put a hash into it: globs on paths below the
-   * folder, or a function of the path. Written to the manifest, so that the static handler goes by that rather than by
-   * names: files of which it says nothing are revalidated then. Without the option, and where the function returns
-   * undefined, what the manifest says of a file stays as long as its content does.
+   * The files whose content never changes under their name, since the name contains a hash: globs on paths below the
+   * folder, or a function of the path. The manifest records them, and the static handler then uses it instead of names:
+   * clients revalidate all other files. Without the option, and if the function returns undefined, a file's record
+   * stays until its content changes.
    *
-   * @default nothing new is said of files
+   * @default records stay unchanged
    */
   immutable?: readonly string[] | ((path: string) => boolean | undefined);
   /**
    * The number of worker threads that compress.
    *
-   * @default as many as there are processors
+   * @default the number of processors
    */
   jobs?: number;
   /**
-   * The memory in bytes that all jobs at work may need together: with less, fewer run at once. One always does.
+   * The maximum memory in bytes of all running jobs together: less memory means fewer parallel jobs, but always one.
    *
-   * @default half of what the machine, or the process's cgroup, has to give; 224 MiB at the least
+   * @default half of the available memory of the machine or the process's cgroup, at least 224 MiB
    */
   memory?: number;
   /**
-   * Whether to compress anew files that did not change, and to write over files that are in the way.
+   * Whether unchanged files are compressed again, and files at the paths of variants are overwritten.
    *
    * @default false
    */
   force?: boolean;
   /**
-   * Whether to write nothing and only find out what a run would do.
+   * Whether the run only reports its changes, without writing a file.
    *
    * @default false
    */
   dryRun?: boolean;
-  /** Stops the run, leaving no temporary file. */
+  /** Stops the run, which removes its temporary files and rejects with the signal's reason. */
   signal?: AbortSignal;
-  /** Called as the run goes on, at most 20 times a second. */
+  /** Called with the run's progress, at most 20 times a second. */
   onProgress?: (progress: PrecompressProgress) => void;
 }
 
@@ -254,7 +254,7 @@ function folderPath(): Member<string, undefined> {
 /** {@linkcode PrecompressOptions} with their defaults, each of its type. */
 export type CheckedOptions = ReturnType<typeof precompressOptions>;
 
-/** The settings of a run: its options, with those of the cache together. */
+/** The settings of a run: its options, with those of the cache combined. */
 export interface Settings extends Omit<CheckedOptions, "jobs"> {
   readonly jobs: number;
   readonly cacheLimits: CacheLimits;

@@ -12,9 +12,9 @@ export interface Places {
   readonly source: string;
   /** The folder that the variants are written to: `source`, or that of `out`. */
   readonly target: string;
-  /** The folders of previous deploys, for deltas, the latest first. */
+  /** The folders of previous deploys, for deltas, latest first. */
   readonly previous: readonly string[];
-  /** The folder of the cache, or the address of the bucket that it is in. */
+  /** The folder of the cache, or the address of its bucket. */
   readonly cache: string | undefined;
 }
 
@@ -33,7 +33,7 @@ export async function placesOf(directory: string, options: PrecompressOptions): 
   return { source, target, previous, cache: cacheOf(options.cache, [source, target]) };
 }
 
-/** Returns the latest deploys in a folder, the latest first, without those that contain one of `others`. */
+/** Returns the latest deploys in a folder, latest first, without those that contain one of `others`. */
 async function latestIn(root: string, count: number, others: readonly string[]): Promise<string[]> {
   const names = await readdir(root);
   const sign = ["index.html", manifestName].find((name) => names.includes(name));

@@ -10,19 +10,19 @@ export interface PlannedVariant {
   readonly record?: VariantRecord;
   /** Whether the variant replaces any file in its place. */
   readonly replacesAny: boolean;
-  /** Whether the copy of another file has the place, unless the variant replaces it. */
+  /** Whether the copy of another file has the place, unless the variant replaces that. */
   readonly isBeside?: boolean;
-  /** A compressed form in its place that no run wrote: used as it is, unless it has the bytes of a run. */
+  /** A compressed form in its place that no run wrote: used unchanged, unless its bytes are a run's. */
   readonly theirs?: VariantRecord;
 }
 
 /** The variants that a file should have. */
 export interface Work extends Copy {
-  /** Its former versions, the latest first, each with the folder that its path is below. */
+  /** Its former versions, latest first, each with the folder that its path is relative to. */
   readonly dictionaries: readonly (DictionaryRecord & { readonly folder: string })[];
   /** The SHA-256 of the site's dictionary, if the file gets deltas against it. */
   readonly siteDictionary?: string | undefined;
-  /** The folder of the file, if not the run's: a run made the file. */
+  /** The folder of the file, if it is not the run's, because a run made the file. */
   readonly folder?: string;
   readonly variants: readonly PlannedVariant[];
 }
@@ -31,7 +31,7 @@ export interface Copy {
   readonly file: FoundFile;
   /** The SHA-256 of the file, in hexadecimal. */
   readonly sha256: string;
-  /** Whether its content never changes under its name; undefined if no run had that option. */
+  /** Whether its content never changes under its name; undefined if no run had the option `immutable`. */
   readonly immutable?: boolean | undefined;
 }
 
@@ -45,10 +45,10 @@ export interface NewDictionary {
 
 /** All changes that a run will make in the target. */
 export class Plan {
-  /** Each file that was read, with its variants; none if it is not worth any. */
+  /** All files that were read, with their variants, if any. */
   readonly works: Work[] = [];
   readonly copies: Copy[] = [];
-  /** Files of the tree at the paths of variants of others, which are copied like all others. */
+  /** Files of the tree at the paths of other files' variants, copied like all others. */
   readonly extras: Copy[] = [];
   /** Paths of temporary files that killed runs left below the target. */
   readonly temporaries: string[];

@@ -23,7 +23,7 @@ import { isPage } from "./site/sample.ts";
 import { type TreeFiles, variantPath, withoutHash } from "./tree_files.ts";
 import type { FoundFile } from "./walk.ts";
 
-/** Whether a file is a compressed form of that content; for a delta, by the dictionary of the run. */
+/** Whether a file is a compressed form of the given content; for a delta, against the run's dictionary. */
 async function isFormOf(
   path: string,
   format: VariantFormat | DeltaFormat,
@@ -41,11 +41,11 @@ async function isFormOf(
     for await (const chunk of content as unknown as AsyncIterable<Uint8Array>) hash.update(chunk);
     return hash.digest("hex") === of.sha256;
   } catch {
-    return false; // unreadable, corrupt, or more than the content
+    return false; // unreadable, corrupt, or longer than the content
   }
 }
 
-/** The dictionary of a delta: the previous version of its file, or the dictionary of the site. */
+/** Returns the dictionary of a delta: the previous version of its file, or the dictionary of the site. */
 export function dictionaryOf(
   format: DeltaFormat,
   { dictionaries }: Pick<Work, "dictionaries">,
@@ -59,7 +59,7 @@ export function dictionaryOf(
 interface Original {
   readonly file: FoundFile;
   readonly content: Content;
-  /** The format of the variant; of a delta, the one without a dictionary. */
+  /** The format of the variant; for a delta, the one without a dictionary. */
   readonly plain: VariantFormat;
   /** The valid variant in the format without a dictionary, if any. */
   readonly plainRecord?: VariantRecord | undefined;
@@ -89,7 +89,7 @@ export async function planVariant(
   if (copied && force) return { format, settings, replacesAny: true, isBeside: true };
   if (copied) return await besideOriginal(copied, format, settings, original, context);
   const occupant = await former.look(path);
-  // In a copy, a folder may be removed with the files that runs wrote there.
+  // In a copy, a folder may be removed together with the files that runs wrote there.
   if (occupant.kind === "obstacle" && !(former.isCopy && occupant.isFolder)) {
     ledger.fail(path, new Error(occupant.message), original);
     return undefined;
@@ -176,7 +176,7 @@ export async function planFile(file: FoundFile, tree: TreeFiles, plan: Plan, con
     content = await readContent(join(places.source, file.path));
     if (content.size !== file.size) throw new Error(CHANGED);
   } catch (error) {
-    // A copy and its variants stay consistent; variants beside a file may be of its former content.
+    // A copy and its variants must match; a variant beside its file may be of the file's former content.
     if (former.isCopy) plan.unknown.add(file.path);
     return ledger.fail(file.path, error);
   }
@@ -194,7 +194,8 @@ export async function planFile(file: FoundFile, tree: TreeFiles, plan: Plan, con
     for (const delta of deltasOf[format]) {
       if ((isSiteDelta(delta) ? siteDictionary : dictionaries[generationOf(delta)]) === undefined) continue;
       const owner = variantPath(file.path, delta).replace(/\.dc[bz]$/, "");
-      if (owner !== file.path && tree.paths.has(owner)) continue; // the place is that of a delta of app.js.2, say
+      // The place is, for example, that of a delta of app.js.2.
+      if (owner !== file.path && tree.paths.has(owner)) continue;
       const planned = await planVariant(delta, { ...original, plainRecord: plain?.record }, tree, plan, context);
       if (planned) variants.push(planned);
     }
@@ -209,7 +210,7 @@ export async function planFile(file: FoundFile, tree: TreeFiles, plan: Plan, con
   });
 }
 
-/** Decides how a file that stands beside another comes to the target. */
+/** Decides how a file beside another one is copied to the target. */
 export async function planExtra(file: FoundFile, plan: Plan, context: Context): Promise<void> {
   try {
     const { sha256 } = await readContent(join(context.places.source, file.path));
@@ -222,12 +223,12 @@ export async function planExtra(file: FoundFile, plan: Plan, context: Context): 
   }
 }
 
-/** Decides how the copy of a file comes to the target. False if a file that no run wrote is in the way. */
+/** Decides how a file is copied to the target. Returns false if a file that no run wrote has its place. */
 export async function planCopy(file: FoundFile, sha256: string, plan: Plan, context: Context): Promise<boolean> {
   const { former, ledger, settings } = context;
   plan.decided.add(await former.placeOf(file.path));
   const occupant = await former.look(file.path);
-  // A folder may be removed with the files that runs wrote there.
+  // A folder may be removed together with the files that runs wrote there.
   if (occupant.kind === "obstacle" && !occupant.isFolder) {
     ledger.fail(file.path, new Error(occupant.message));
     return false;
@@ -253,7 +254,7 @@ function whyLeftAlone(file: FoundFile, content: Content, { settings, selection }
   return content.isDense ? "dense" : undefined;
 }
 
-/** Finds the previous versions of a file with other contents: clients with the same content request no delta. */
+/** Finds the previous versions of a file with other content: clients with the same content request no delta. */
 async function dictionariesFor(file: FoundFile, hash: string, context: Context): Promise<Work["dictionaries"]> {
   const found: Work["dictionaries"][number][] = [];
   // Making a delta needs both versions in memory.

@@ -22,20 +22,20 @@ export async function planSite(found: Found, context: Context): Promise<Plan> {
   };
   if (settings.siteDictionary) await planSiteDictionary(found, plan, context);
   for (const work of plan.works) expectWork(work);
-  // The largest files first, so that no long job remains for the end.
+  // The largest files first, so that no long job is left at the end.
   for (const file of found.files.toSorted((a, b) => b.size - a.size)) {
     signal?.throwIfAborted();
     await planFile(file, found, plan, context).catch((error) => ledger.fail(file.path, error));
     const work = plan.works.at(-1);
     if (work?.file === file) expectWork(work);
-    if (!settings.dryRun) pool.prepare(jobs, bytes); // they load meanwhile
+    if (!settings.dryRun) pool.prepare(jobs, bytes); // the workers load during the planning
   }
   for (const file of former.isCopy ? found.beside.values() : []) {
     signal?.throwIfAborted();
     await planExtra(file, plan, context);
   }
   for (const path of found.beside.keys()) {
-    // A leftover of a run whose manifest is lost, useless without the folder of `previous`.
+    // A leftover of a run whose manifest was lost; useless without the folder of `previous`.
     if (/\.dc[bz]$/.test(path) && !plan.decided.has(await former.placeOf(path))) ledger.found.push(path);
   }
   await planStale(found, plan, context);
@@ -44,7 +44,7 @@ export async function planSite(found: Found, context: Context): Promise<Plan> {
 
 const suffixes = Object.values(extensions);
 
-/** Decides about all files that runs wrote to the target and that are not needed any more. */
+/** Decides about all files in the target that runs wrote and that are no longer needed. */
 async function planStale({ unreadable }: Found, plan: Plan, context: Context): Promise<void> {
   const { former, ledger, settings: { followLinks } } = context;
   // A folder that could not be read may still have its files.
@@ -60,7 +60,7 @@ async function planStale({ unreadable }: Found, plan: Plan, context: Context): P
       continue;
     }
     const occupant = await former.look(path);
-    // If a folder has the name now, the file of a run is gone.
+    // If a folder has the name now, the run's file no longer exists.
     if (occupant.kind === "nothing" || (occupant.kind === "obstacle" && occupant.isFolder)) continue;
     if (occupant.kind === "file" && occupant.isOurs) plan.stale.add(path);
     else ledger.fail(path, new Error(occupant.kind === "file" ? NOT_AS_WRITTEN : occupant.message));

@@ -8,7 +8,7 @@ import type { PrecompressProgress } from "./options.ts";
 import { explain } from "./problem.ts";
 import { workerAddress } from "./worker_address.ts";
 
-/** The time per byte in each format at its default level, gzip 12 being 10; whole numbers add up exactly. */
+/** The time for each byte by format at its default level, relative to 10 for gzip 12. Whole numbers add up exactly. */
 const COST: Readonly<Record<VariantFormat | "dcb" | "dcz", number>> = {
   brotli: 40,
   dcb: 50,
@@ -16,7 +16,7 @@ const COST: Readonly<Record<VariantFormat | "dcb" | "dcz", number>> = {
   dcz: 15,
   gzip: 10,
 };
-/** The minimum time between two reports, in ms. */
+/** The minimum time in ms between two reports. */
 const INTERVAL = 50;
 
 /** Adds up the work of variants, and reports progress. */
@@ -62,20 +62,20 @@ export class ProgressMeter {
 
 /** The minimum memory for running jobs together, in bytes, on any machine; a job that needs more runs alone. */
 const MIN_MEMORY = 224 * 2 ** 20;
-/** The memory above which a worker is replaced, since WASM memory never shrinks. */
+/** The memory in bytes above which a worker is replaced, since WASM memory never shrinks. */
 const REPLACED = 80 * 2 ** 20;
-/** The bytes that are compressed while a worker loads: for fewer, a worker costs more than it saves. */
+/** The bytes that are compressed while a worker loads: for fewer bytes, a worker costs more than it saves. */
 const WORTH = 128 * 2 ** 10;
 
-/** Returns the number of workers worth starting for `jobs` jobs of `bytes` in all. */
+/** Returns the number of workers worth starting for `jobs` jobs with `bytes` bytes in total. */
 export function workersFor(jobs: number, bytes: number): number {
   return Math.min(jobs, 1 + Math.floor(bytes / WORTH));
 }
 
 const MIB = 2 ** 20;
-/** The memory of a worker besides its job's, in MiB. */
+/** The memory of a worker in MiB, without that of its job. */
 const THREAD = 27;
-/** The memory of codecs in MiB, measured: below each level the least of some lines, of height and slope per MiB of the file. */
+/** The measured memory of codecs in MiB: up to each level, the minimum of some lines, with height and slope for each MiB of the file. */
 const NEEDS: Readonly<Record<VariantFormat, readonly (readonly [number, ...(readonly [number, number])[]])[]>> = {
   brotli: [[6, [3, 8]], [10, [30, 8]], [12, [10, 44], [30, 12]]],
   zstd: [[10, [4, 10], [12, 3]], [20, [4, 17], [120, 0]], [23, [4, 20], [200, 0]]],
@@ -89,7 +89,7 @@ export function memoryOf({ format, level, size }: Pick<Job, "format" | "level" |
   const length = Math.min(size, LARGE_FILE) / MIB;
   const [, ...lines] = NEEDS[plain].find(([below]) => level < below)!;
   const needed = lines.reduce((least, [height, slope]) => Math.min(least, height + slope * length), Infinity);
-  // A dictionary is about as large as its file, and is in memory twice, too.
+  // A dictionary is about as large as its file, and is also in memory twice.
   const held = size > LARGE_FILE ? 0 : codec === plain ? length : 3 * length;
   return (THREAD + needed + held) * MIB;
 }
@@ -132,13 +132,13 @@ export class Pool {
   #open = 1;
   #stopped: { reason: unknown } | undefined;
 
-  /** Creates a pool of at most `size` workers, of which {@linkcode prepare} or the first jobs start some. */
+  /** Creates a pool of at most `size` workers, some of which {@linkcode prepare} or the first jobs start. */
   constructor(size: number, memory: number = budgetOf(availableMemory())) {
     this.#budget = memory;
     this.#slots = Array.from({ length: size }, () => ({ worker: undefined, current: undefined }));
   }
 
-  /** Starts the workers for `jobs` jobs of `bytes` in all, so that they load while the files are found. */
+  /** Starts the workers for `jobs` jobs with `bytes` bytes in total, so that they load during the search for files. */
   prepare(jobs: number, bytes: number): void {
     if (this.#stopped || jobs === 0) return;
     this.#open = Math.max(this.#open, workersFor(jobs, bytes));
@@ -184,7 +184,7 @@ export class Pool {
       closeSync(openSync(waiting.job.temporary, "wx", waiting.job.mode | 0o600));
     } catch (error) {
       const outcome: Outcome = { state: "failed", message: explain(error), isCached: false, elapsedMs: 0 };
-      return queueMicrotask(() => this.#finish(slot, outcome)); // not while jobs are being handed out
+      return queueMicrotask(() => this.#finish(slot, outcome)); // not while jobs are being started
     }
     slot.worker ??= this.#hire(slot);
     slot.worker.post(waiting.job);
@@ -213,7 +213,7 @@ export class Pool {
   }
 
   #finish(slot: Slot, outcome: Outcome): void {
-    if (!slot.current) return; // it was stopped meanwhile
+    if (!slot.current) return; // the job was stopped meanwhile
     const { job, settle } = slot.current;
     const memory = memoryOf(job);
     this.#memory -= memory;

@@ -17,17 +17,17 @@ import { walkSite } from "./walk_site.ts";
 import { write } from "./write.ts";
 
 /**
- * Compresses every file of a folder that is worth it, ahead of serving: `app.js` gets `app.js.br`, `app.js.zst` and
+ * Compresses the files of a folder ahead of serving, if that saves enough: `app.js` gets `app.js.br`, `app.js.zst` and
  * `app.js.gz` beside it, with the same bytes on every runtime.
  *
- * Files whose content is the same as in the last run are not compressed again. Variants appear under their names only
- * when complete. A file that cannot be handled is reported, and all others are done.
+ * Files with the same content as in the last run are not compressed again. Variants get their names only when complete.
+ * A file that cannot be processed is reported, and all others are processed.
  *
  * @param directory The folder.
- * @returns What was done.
- * @throws {TypeError | RangeError} if an option is not what it should be.
- * @throws {Error} if the folder cannot be read or that of `out` not be written to, with the file system's error as its
- * `cause`.
+ * @returns The report of the run.
+ * @throws {TypeError | RangeError} if an option is unknown, of the wrong type or out of range.
+ * @throws {Error} if the folder cannot be read, or the folder of `out` not be written to, with the file system's error
+ * as its `cause`.
  * @throws the reason of `signal` once it is aborted.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9842} for the deltas
  * @example Compress a build before a deploy
@@ -42,11 +42,11 @@ export async function precompress(directory: string, options: PrecompressOptions
   return (await precompressInDetail(directory, options)).report;
 }
 
-/** Does what {@linkcode precompress} does, and returns details of each file, too. */
+/** Runs {@linkcode precompress}, and also returns details of each file. */
 export async function precompressInDetail(directory: string, options: PrecompressOptions): Promise<RunDetails> {
   const asked = await askedFor(lastingPath(directory), options);
   const { places, settings: { dryRun, signal } } = asked;
-  // Waits for other runs of this process; a dry run changes nothing, and waits for none.
+  // Waits for other runs of this process; a dry run, which changes nothing, does not wait.
   const turn = dryRun ? undefined : await Turn.take(places.target, { signal });
   try {
     return await afterOthers(() => run(asked));
@@ -55,7 +55,7 @@ export async function precompressInDetail(directory: string, options: Precompres
   }
 }
 
-/** Runs the five stages, each on the results of the one before; only the fourth changes files. */
+/** Runs the five stages, each on the results of the previous one; only the fourth changes files. */
 async function run(asked: Asked): Promise<RunDetails> {
   const context = await contextOf(asked);
   const { cache, pool, settings: { signal }, target } = context;
@@ -69,7 +69,7 @@ async function run(asked: Asked): Promise<RunDetails> {
     return report(written, context);
   } finally {
     signal?.removeEventListener("abort", stop);
-    target.leave(); // what was finished is in the journal
+    target.leave(); // the journal contains the finished files
     await pool.stop(signal?.reason);
     await cache?.close();
   }

@@ -1,7 +1,7 @@
 import { reasonOf } from "../files/internal.ts";
 
 /**
- * A file that could not be handled, and the reason.
+ * A file that could not be processed, and the reason.
  *
  * @example Fail a build that left something out
  * ```ts
@@ -23,7 +23,7 @@ export interface Problem {
 /** The message for a file that changed during the run. */
 export const CHANGED = "it changed during the run: run again once the folder is at rest";
 
-/** Explanations of system errors in a run, by their code, if the usual meaning is not enough. */
+/** Explanations of system errors in a run by their code, if the general one does not suffice. */
 const inTheWay: Readonly<Record<string, string>> = {
   ENOENT: "it vanished during the run",
   ENOTDIR: "a file is in the way of a folder",
@@ -50,20 +50,20 @@ export function explain(error: unknown): string {
   return reasonOf(error, inTheWay, hint);
 }
 
-/** Explanations of system errors about a path that the user gave for output. */
+/** Explanations of system errors about an output path of the user. */
 const ofPlace: Readonly<Record<string, string>> = { ...inTheWay, ENOENT: "it cannot be made there" };
 
-/** Files in the way belong to others: they are not removed, nor is the user advised to do so. */
+/** Files at such a path belong to the user: they are not removed, and messages do not suggest that. */
 const otherPlace: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(hint).map(([code, way]) => [code, /^(?:free|raise)/.test(way) ? way : "name another place"]),
 );
 
-/** Returns the message for the user about a folder or a file given for output. */
+/** Returns the message for the user about an output folder or file. */
 export function explainPlace(error: unknown): string {
   return reasonOf(error, ofPlace, otherPlace);
 }
 
-/** The problem of a file that gets no delta; its other variants do not depend on that. */
+/** Returns the problem of a file that gets no delta; its other variants are not affected. */
 export function unreadableDictionary(path: string, cause: unknown): Error {
   return new Error(`there is no delta against ${path}: ${reasonOf(cause, inTheWay)}`, { cause });
 }

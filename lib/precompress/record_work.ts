@@ -4,7 +4,7 @@ import { type DeltaFormat, extensions, type VariantFormat } from "./formats.ts";
 import type { Copy, Plan, Work } from "./plan.ts";
 import { variantPath } from "./tree_files.ts";
 
-/** The resulting variants of a file, by format. Failed ones are missing, and the next run tries them again. */
+/** The resulting variants of a file by format. Failed ones are missing, and the next run retries them. */
 export type Made = Map<VariantFormat | DeltaFormat, VariantRecord>;
 
 const formats = Object.entries(extensions) as [VariantFormat | DeltaFormat, string][];
@@ -12,7 +12,7 @@ const formats = Object.entries(extensions) as [VariantFormat | DeltaFormat, stri
 /** The settings of an obsolete variant that could not be removed. */
 const UNREMOVABLE = "stuck";
 
-/** The record of a file itself, to which its variants are added. */
+/** Returns the record of a file itself, to which its variants are added. */
 export function recordOf(
   { file: { path, place, size }, sha256, dictionaries = [], siteDictionary, immutable }: Copy & Partial<Work>,
   ledger: RunLog,
@@ -34,7 +34,7 @@ export function recordOf(
   };
 }
 
-/** Records a file and its variants, `made` being those that were missing, and counts it. */
+/** Records and counts a file and its variants; `made` are those that were missing. */
 export function recordWork(work: Work, made: Made, { former, ledger }: Context): void {
   const { path } = work.file;
   const variants: Partial<Record<VariantFormat | DeltaFormat, VariantRecord>> = {};
@@ -47,7 +47,7 @@ export function recordWork(work: Work, made: Made, { former, ledger }: Context):
   const hasAny = Object.values(variants).some(({ state }) => state !== "unworthy");
   for (const [name, variant] of Object.entries(former.records.get(path)?.variants ?? {})) {
     const format = name as VariantFormat | DeltaFormat;
-    // The variant is still a run's, and the next run tries to remove it.
+    // The variant was still written by a run, and the next run retries its removal.
     if (ledger.stuck.has(variantPath(path, format))) variants[format] ??= { ...variant, settings: UNREMOVABLE };
   }
   ledger.records.set(path, { ...recordOf(work, ledger), variants });

@@ -1,7 +1,7 @@
 import type { DeltaFormat, VariantFormat } from "./formats.ts";
 
 /**
- * A variant of a file, as made or as rejected.
+ * A variant of a file, made or rejected.
  *
  * @example Count what was decided against
  * ```ts
@@ -13,18 +13,18 @@ import type { DeltaFormat, VariantFormat } from "./formats.ts";
  * ```
  */
 export interface VariantRecord {
-  /** `kept`: a run wrote it. `found`: a compressed form of no run has its place. `unworthy`: it saved too little. */
+  /** `kept`: a run wrote it. `found`: a compressed form that no run wrote has its place. `unworthy`: it saved too little. */
   readonly state: "kept" | "found" | "unworthy";
-  /** The settings of the variant; with other settings it is made anew. */
+  /** The settings of the variant, which is made again if they change. */
   readonly settings: string;
-  /** In bytes, if the variant exists. */
+  /** The size in bytes, if the variant exists. */
   readonly size?: number;
   /** The SHA-256 of its bytes, in hexadecimal, if the variant exists. */
   readonly sha256?: string;
 }
 
 /**
- * The former version that a file's deltas are against.
+ * The former version of a file against which its deltas are made.
  *
  * @example List which file has which dictionary
  * ```ts
@@ -41,7 +41,7 @@ export interface DictionaryRecord {
   readonly path: string;
   /** The SHA-256 of its content, in hexadecimal. */
   readonly sha256: string;
-  /** The paths that it is a dictionary for, with the hash part as `*`: for `Use-As-Dictionary` (RFC 9842). */
+  /** The paths that it is a dictionary for, with `*` instead of the hash: the value of `Use-As-Dictionary` (RFC 9842). */
   readonly match: string;
 }
 
@@ -59,30 +59,30 @@ export interface DictionaryRecord {
  * ```
  */
 export interface FileRecord {
-  /** In bytes. */
+  /** The size in bytes. */
   readonly size: number;
   /** The SHA-256 of its content, in hexadecimal. */
   readonly sha256: string;
-  /** The former version that its deltas are against. */
+  /** The former version against which its deltas are made. */
   readonly dictionary?: DictionaryRecord;
-  /** The versions before that one, the latest first, if it has deltas against them. */
+  /** The earlier versions, latest first, if it has deltas against them. */
   readonly olderDictionaries?: readonly DictionaryRecord[];
-  /** The SHA-256, in hexadecimal, of the dictionary of the site that its site deltas are against. */
+  /** The SHA-256, in hexadecimal, of the site's dictionary against which its site deltas are made. */
   readonly siteDictionary?: string;
-  /** Only for the site's dictionary, which a run made: a hash of its source pages, in hexadecimal. */
+  /** A hash of the source pages, in hexadecimal; only for the site's dictionary, which a run made. */
   readonly madeOf?: string;
-  /** Whether its content never changes under its name; undefined if no run had that option. */
+  /** Whether its content never changes under its name; undefined if no run had the option `immutable`. */
   readonly immutable?: boolean;
-  /** Its path without links to folders, if it has any: its variants stay there when the links are removed. */
+  /** Its path without links to folders, if it has links: its variants stay there when the links are removed. */
   readonly place?: string;
   /** Whether the copy had the file before any run, so that no run changes or removes it. */
   readonly found?: true;
-  /** The variants made or rejected; none if the file was left alone. */
+  /** The variants made or rejected; none if the file was skipped. */
   readonly variants: Readonly<Partial<Record<VariantFormat | DeltaFormat, VariantRecord>>>;
 }
 
 /**
- * The records of a run about the tree, for the next run and for servers.
+ * The records of a run about the files of a folder, for the next run and for servers.
  *
  * @example Find a file's hash without reading it
  * ```ts
@@ -94,10 +94,10 @@ export interface FileRecord {
  * ```
  */
 export interface Manifest {
-  /** The version of the manifest's form. */
+  /** The version of the manifest's format. */
   readonly version: 1;
-  /** Whether the files themselves were copied to where the manifest is. */
+  /** Whether the files themselves were copied to the folder of the manifest. */
   readonly copied: boolean;
-  /** By path below the folder. */
+  /** The files by their path below the folder. */
   readonly files: Readonly<Record<string, FileRecord>>;
 }

@@ -5,10 +5,10 @@ import type { Problem } from "./problem.ts";
 import type { FileRecord } from "./records.ts";
 import type { Written } from "./write.ts";
 
-/** The results of a run, and what it knows of each file: for pages about it. */
+/** The results of a run, with its data about each file, for reports. */
 export interface RunDetails extends Pick<Context, "places" | "settings">, Pick<RunLog, "records" | "leftAlone"> {
   readonly report: PrecompressReport;
-  /** The records of the runs before, by path; empty if there was none. */
+  /** The records of earlier runs, by path; empty if there was none. */
   readonly before: ReadonlyMap<string, FileRecord>;
 }
 
@@ -29,16 +29,16 @@ export interface TypeSummary {
   readonly type: string;
   /** The number of files with a variant. */
   readonly files: number;
-  /** Their size in bytes. */
+  /** The total size of the files in bytes. */
   readonly bytes: number;
-  /** The size of their variants in bytes, by format; a file without one counts with its own size. */
+  /** The total size of their variants in bytes, by format; a file without one counts with its own size. */
   readonly variants: Readonly<Partial<Record<VariantFormat | DeltaFormat, number>>>;
   /** The time in ms that this run's variants took, summed over the threads. */
   readonly elapsedMs: number;
 }
 
 /**
- * The results of a run; with `dryRun`, those it would have.
+ * The results of a run; with `dryRun`, its expected results.
  *
  * @example Check that nothing is stale
  * ```ts
@@ -50,31 +50,31 @@ export interface TypeSummary {
  * ```
  */
 export interface PrecompressReport {
-  /** Files looked at. */
+  /** The number of files found. */
   readonly files: number;
-  /** Files that got new variants; with `dryRun`, would get. Paths below the folder. */
+  /** The files with new variants; with `dryRun`, the expected ones. Paths below the folder. */
   readonly compressed: readonly string[];
-  /** The number of files whose variants were there already. */
+  /** The number of files whose variants existed already. */
   readonly unchanged: number;
-  /** The number of files left alone: too small, excluded, compressed in themselves, or with too little to save. */
+  /** The number of skipped files: too small, excluded, already compressed, or with too little to save. */
   readonly skipped: number;
-  /** Files copied to `out`; with `dryRun`, to be copied. Paths below the folder. */
+  /** The files copied to `out`; with `dryRun`, those to be copied. Paths below the folder. */
   readonly copied: readonly string[];
-  /** Files removed because their originals are gone, have changed or are no longer worth it; paths below the folder. */
+  /** The files removed because their originals were removed, have changed or no longer save enough; paths below the folder. */
   readonly removed: readonly string[];
-  /** Compressed forms of files that no run wrote: they are used as they are, and stay. Paths below the folder. */
+  /** The compressed forms that no run wrote: they are used unchanged, and stay. Paths below the folder. */
   readonly found: readonly string[];
   /** The number of skipped names that begin with a dot; a folder counts once. */
   readonly dotfiles: number;
-  /** The dictionary of the site, its size in bytes: with `siteDictionary`, if one saves more than it costs. */
+  /** The path and size in bytes of the site's dictionary, with `siteDictionary`, if it saves more than it costs. */
   readonly siteDictionary?: { readonly path: string; readonly size: number };
-  /** Variants taken from the cache and added to it: with `cache`, and without `dryRun`. */
+  /** The counts of variants taken from and added to the cache: with `cache`, and without `dryRun`. */
   readonly cache?: CacheReport;
-  /** Files that could not be handled; all others are done. */
+  /** The files that could not be processed; all others were processed. */
   readonly problems: readonly Problem[];
-  /** By kind of file, largest first. */
+  /** The sizes by kind of file, largest first. */
   readonly types: readonly TypeSummary[];
-  /** The time of the run in ms. */
+  /** The duration of the run in ms. */
   readonly elapsedMs: number;
 }
 

@@ -4,7 +4,7 @@ import { type PrecompressOptions, precompressOptions, type Settings, settingsOf 
 import type { FileRecord } from "./records.ts";
 import type { FoundFile } from "./walk.ts";
 
-/** The paths that `include` and `exclude` pick. */
+/** The paths that `include` and `exclude` select. */
 export interface Selection {
   readonly isWanted: (path: string) => boolean;
   readonly isExcluded: (path: string) => boolean;
@@ -28,10 +28,10 @@ export function requireMatch(
   throw new Error(`no file in ${source} is to be compressed by include ${include.join(", ")}: ${hint}`);
 }
 
-/** Returns whether the content of a file never changes under its name; undefined if no run had that option. */
+/** Returns whether the content of a file never changes under its name; undefined if no run had the option `immutable`. */
 export type Immutability = (path: string, sha256: string) => boolean | undefined;
 
-/** Selects the files that the option matches; without it those of earlier runs, if they are unchanged. */
+/** Selects the files that the option matches; without it, those of earlier runs, if they are unchanged. */
 export function immutabilityOf(
   told: (path: string) => boolean | undefined,
   known: readonly ReadonlyMap<string, FileRecord>[],
@@ -50,7 +50,9 @@ export async function toldBy(
   return await matcherOf("immutable", immutable);
 }
 
-/** @throws {TypeError} if it is neither true, false nor undefined: a promise, for example, would count as true. */
+/**
+ * @throws {TypeError} if the verdict is neither true, false nor undefined: a promise, for example, would count as true.
+ */
 function requireVerdict(path: string, verdict: unknown): boolean | undefined {
   if (typeof verdict === "boolean" || verdict === undefined) return verdict;
   throw wrongType(`what immutable() gives for ${path}`, "true, false or undefined", verdict);

@@ -16,9 +16,9 @@ import { cannotWrite } from "./problem.ts";
 import type { FileRecord } from "./records.ts";
 import type { FoundFile } from "./walk.ts";
 
-/** A complete temporary file that lacks only its name. */
+/** A temporary file that is complete except for its name. */
 export interface Finished {
-  /** The path of its temporary file, which is gone after `put()`, even if that fails. */
+  /** The path of its temporary file, which `put()` removes even if it fails. */
   readonly temporary: string;
   /** The SHA-256 of its bytes, in hexadecimal. */
   readonly sha256: string;
@@ -27,10 +27,10 @@ export interface Finished {
   readonly replacesAny: boolean;
 }
 
-/** The folder that a run writes to, and the only way to change it: only bytes that a run wrote are replaced or removed. */
+/** The folder that a run writes to, and the only access to it: only bytes written by a run are replaced or removed. */
 export class Target {
   readonly #former: FormerRuns;
-  /** Real paths of folders in which names have changed. */
+  /** The real paths of folders with changed names. */
   readonly #changed = new Set<string>();
   #writing: Journal | undefined;
 
@@ -39,8 +39,9 @@ export class Target {
   }
 
   /**
-   * Takes the folder for this run, before any change; `toRemove`: it only removes, for which a full disk need have no room.
-   * Throws a FolderChangedError if another run has ended since, an Error if one is under way or the folder is unwritable.
+   * Acquires the folder for this run, before any change. `toRemove`: the run only removes files, so that a full disk is
+   * no failure. Throws a FolderChangedError if another run has ended since, or an Error if one is in progress or the
+   * folder is unwritable.
    */
   async begin(
     { toRemove = false, signal }: { readonly toRemove?: boolean; readonly signal?: AbortSignal | undefined } = {},
@@ -69,8 +70,8 @@ export class Target {
   }
 
   /**
-   * Gives a finished file the name `path`; false if the same bytes are there, and then the temporary file is left.
-   * Throws an Error if anything else is there that no run wrote; it stays.
+   * Gives a finished file the name `path`; returns false if the same bytes have it already, and leaves the temporary
+   * file. Throws an Error if any other object that no run wrote has the name; it stays.
    */
   async put(path: string, { temporary, sha256, entry, replacesAny }: Finished): Promise<boolean> {
     this.#former.forget(path);
@@ -88,10 +89,11 @@ export class Target {
     return true;
   }
 
-  /** Removes the file at `path`; returns whether there was one. Throws an Error if no run wrote it; it stays. */
+  /** Removes the file at `path`; returns whether it existed. Throws an Error if no run wrote it; it stays. */
   async remove(path: string): Promise<boolean> {
     const place = await this.#former.placeOf(path);
-    const identity = await identityOf(place).catch(() => undefined); // of what is read next; why not, that tells
+    // Of the file that is read next; a failure is reported by that read.
+    const identity = await identityOf(place).catch(() => undefined);
     const occupant = await this.#former.occupantOf(await this.#former.places.of(path));
     this.#former.forget(path);
     if (occupant.kind === "nothing") return false;
@@ -106,7 +108,7 @@ export class Target {
     return true;
   }
 
-  /** Removes empty folders, which a first run would not have made. */
+  /** Removes empty folders, which a first run would not have created. */
   async #removeEmptyFolders(from: string): Promise<void> {
     for (let folder = from; folder !== "."; folder = dirname(folder)) {
       const place = await this.#former.placeOf(folder);
@@ -114,18 +116,18 @@ export class Target {
       try {
         removeFolderNow(place);
       } catch {
-        return; // something is in it
+        return; // the folder is not empty
       }
       this.#changed.delete(place);
       this.#former.places.forget();
     }
   }
 
-  /** Gives a written file the time of change, which servers compare, and the permissions of `file`. */
+  /** Gives a written file the modification time, which servers compare, and the permissions of `file`. */
   async align(path: string, file: FoundFile): Promise<void> {
     const place = await this.#former.placeOf(path);
     await chmod(place, file.mode);
-    const modified = new Date(file.mtimeMs); // a number below 0 would be taken for the present
+    const modified = new Date(file.mtimeMs); // a negative number would mean the present
     await utimes(place, modified, modified);
   }
 
@@ -134,7 +136,7 @@ export class Target {
     return this.#former.journal !== undefined || manifestText(this.#former.isCopy, records) !== this.#former.text;
   }
 
-  /** Ends the run: the manifest replaces the journal, which is left to the next run if the file system throws. */
+  /** Ends the run: the manifest replaces the journal, which stays for the next run if the file system throws. */
   async end(records: ReadonlyMap<string, FileRecord>): Promise<void> {
     const writing = this.#writing;
     if (!writing) return;
@@ -151,7 +153,7 @@ export class Target {
     try {
       for (const folder of this.#changed) {
         await flushFolder(folder).catch((error) => {
-          if (error.code !== "ENOENT") throw error; // a folder that was removed meanwhile has no names to be flushed
+          if (error.code !== "ENOENT") throw error; // a folder that was removed meanwhile needs no flush
         });
       }
       writing.requireHeld();
@@ -162,7 +164,7 @@ export class Target {
     }
   }
 
-  /** Ends a stopped run: its journal tells the next one what was done. */
+  /** Ends a stopped run: its journal shows the next one the finished files. */
   leave(): void {
     this.#writing?.leave();
     this.#writing = undefined;
@@ -184,8 +186,8 @@ export class Target {
   }
 }
 
-/** The problem of a file that appears at a path that a run is about to write. */
+/** The problem of a file that appears at a path just before a run writes it. */
 const CAME_MEANWHILE = "a file came to its place during the run: run again";
 
-/** The problem of a file that replaced the one a run wrote. */
+/** The problem of a file that has replaced one written by a run. */
 export const NOT_AS_WRITTEN = "it is not what was written there, so it stays: remove it if nobody needs it";

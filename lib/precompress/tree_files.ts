@@ -3,12 +3,12 @@ import { type DeltaFormat, extensions, type VariantFormat } from "./formats.ts";
 import type { FormerRuns } from "./former_runs.ts";
 import { type FoundFile, walk, type WalkOptions } from "./walk.ts";
 
-/** A dictionary smaller than this many bytes saves less than its header and its request cost. */
+/** The minimum bytes of a dictionary: a smaller one saves less than its header and its request cost. */
 const MIN_DICTIONARY = 1024;
 
-/** `path` with the hash part of its name replaced by `*`; the path itself if it has none. */
+/** Returns `path` with `*` instead of the hash in its name; the path itself if it has none. */
 export function withoutHash(path: string): string {
-  // A word taken for a hash does no harm: files of the same path are preferred.
+  // An ordinary word taken for a hash is harmless: files of the same path are preferred.
   const part = likelyHash(path);
   return part ? `${path.slice(0, part.start)}*${path.slice(part.end)}` : path;
 }
@@ -16,7 +16,7 @@ export function withoutHash(path: string): string {
 export interface PreviousFile {
   /** Its path below the previous deploy's folder. */
   readonly path: string;
-  /** In bytes. */
+  /** The size in bytes. */
   readonly size: number;
 }
 
@@ -39,7 +39,7 @@ export class PreviousFiles {
     return new PreviousFiles(files.filter(({ size }) => size >= MIN_DICTIONARY));
   }
 
-  /** The previous version of the file at `path`, of `size` bytes: of several, the one nearest in size. */
+  /** Returns the previous version of the file at `path`, of `size` bytes: of several, the one nearest in size. */
   of(path: string, size: number): PreviousFile | undefined {
     const candidates = this.#byPattern.get(withoutHash(path)) ?? [];
     const nearest = candidates.toSorted((a, b) => Math.abs(a.size - size) - Math.abs(b.size - size))[0];
@@ -51,9 +51,9 @@ export interface TreeFiles {
   readonly files: readonly FoundFile[];
   /** The paths of {@linkcode files}. */
   readonly paths: ReadonlySet<string>;
-  /** The paths of folders that any of them is in. */
+  /** The paths of folders with any of them. */
   readonly folders: ReadonlySet<string>;
-  /** By path: files at the paths of variants of `files` that no run wrote. */
+  /** Files at the paths of variants of `files` that no run wrote, by path. */
   readonly beside: ReadonlyMap<string, FoundFile>;
 }
 
@@ -84,7 +84,7 @@ function foldersOf(paths: Iterable<string>): Set<string> {
   for (const path of paths) {
     for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
       const folder = path.slice(0, end);
-      if (folders.has(folder)) break; // those above are there, too
+      if (folders.has(folder)) break; // its ancestors are in the set, too
       folders.add(folder);
     }
   }

@@ -12,16 +12,16 @@ export interface FoundFile {
   readonly path: string;
   /** The path without links to folders, if it has any and each place is visited once. */
   readonly place?: string;
-  /** In bytes. */
+  /** The size in bytes. */
   readonly size: number;
   readonly mtimeMs: number;
   readonly mode: number;
 }
 
 export interface Tree {
-  /** Sorted by path. */
+  /** The files, sorted by path. */
   readonly files: FoundFile[];
-  /** Temporary files of runs, this one's or another's; paths below the folder. */
+  /** The temporary files of this run and others, as paths below the folder. */
   readonly temporaries: string[];
   /** The number of skipped names that begin with a dot; a folder counts once. */
   dotfiles: number;
@@ -29,19 +29,19 @@ export interface Tree {
 }
 
 export interface WalkOptions {
-  /** Whether names that begin with a dot are in; `.well-known` always is. */
+  /** Whether names that begin with a dot are included; `.well-known` always is. */
   readonly dotfiles: boolean;
   readonly followLinks: boolean;
   /** Whether each place is visited once, by its own path if that is in the tree, so that no file is written twice. */
   readonly once: boolean;
   /** The real path of the folder that files are copied to, to which links are not followed. Default: none. */
   readonly copiedTo?: string | undefined;
-  /** Whether a path is excluded, so that an error there is no problem. Default: never. */
+  /** Whether a path is excluded, so that an error there is not a problem. Default: never. */
   readonly isExcluded?: (path: string) => boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Lists the files below `root`. Symbolic links are followed, but for those that lead out of `root` or into a loop. */
+/** Lists the files below `root`. Symbolic links are followed, except those that lead out of `root` or into a loop. */
 export async function walk(root: string, options: WalkOptions): Promise<Tree> {
   const walker = new Walker(root, options);
   try {
@@ -88,7 +88,7 @@ class Walker {
     return this.#links.splice(0).sort((a, b) => a.path < b.path ? -1 : 1);
   }
 
-  /** `above` are the real paths of the folders that lead to `folder`, itself included. */
+  /** Visits a folder. `above`: the real paths of the folders that lead to `folder`, itself included. */
   async #visit(folder: string, above: readonly string[]): Promise<void> {
     this.#options.signal?.throwIfAborted();
     const real = above.at(-1)!;

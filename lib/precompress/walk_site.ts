@@ -16,7 +16,7 @@ export interface Found extends TreeFiles {
   readonly temporaries: string[];
 }
 
-/** Finds the files of the source. @throws {Error} if it has none, or the target has files that no run wrote. */
+/** Finds the files of the source. @throws {Error} if there are none, or the target has files that no run wrote. */
 export async function walkSite({ former, ledger, origin, places, selection, settings }: Context): Promise<Found> {
   const { isCopy } = former;
   if (isCopy && !settings.force) await requireOwn(former);
@@ -38,7 +38,7 @@ export async function walkSite({ former, ledger, origin, places, selection, sett
   return { ...files, unreadable, temporaries: await abandonedTemporaries(tree, former, settings.signal) };
 }
 
-/** The temporary files below the target that killed runs left there. */
+/** Returns the temporary files of killed runs below the target. */
 async function abandonedTemporaries(
   tree: Tree,
   { folder, isCopy }: FormerRuns,
@@ -51,7 +51,7 @@ async function abandonedTemporaries(
   return abandoned;
 }
 
-/** @throws {Error} if there are files in a folder for copies that no run put there. */
+/** @throws {Error} if a folder for copies contains files that no run wrote. */
 async function requireOwn({ folder, manifest, journal }: FormerRuns): Promise<void> {
   if (manifest?.copied || journal?.copied) return;
   const names = await readdir(folder).catch((error) => {

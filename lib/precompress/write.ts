@@ -14,12 +14,12 @@ import type { VariantRecord } from "./records.ts";
 import { putDictionary } from "./site/site_dictionary.ts";
 import { variantPath } from "./tree_files.ts";
 
-/** The cache's part in the written variants; undefined without a cache. */
+/** The cache's share of the written variants; undefined without a cache. */
 export interface Written {
   readonly cache: CacheReport | undefined;
 }
 
-/** Carries out a plan in the target, and records it; a dry run only records what a run would do. */
+/** Executes a plan in the target, and records it; a dry run only records the expected changes. */
 export async function write({ plan, variants }: Making, context: Context): Promise<Written> {
   const { ledger, settings: { dryRun, signal }, target } = context;
   if (dryRun) {
@@ -43,12 +43,12 @@ async function act(plan: Plan, variants: Making["variants"], context: Context): 
   }
   if (plan.newDictionary) await putDictionary(plan.newDictionary, context);
   for (const [path, file] of plan.alike) await target.align(path, file).catch((error) => ledger.fail(path, error));
-  // A variant needs the copy of the file that it was made from.
+  // A variant requires the copy of the file that it was made from.
   for (const work of plan.works) if (plan.failed.has(work.file.path)) await dropWithoutCopy(work, context);
   recordAll(plan, await putAll(variants, context), context);
 }
 
-/** Notes a plan in the ledger as if it had been carried out. */
+/** Records a plan as if it had been executed. */
 async function pretend(plan: Plan, variants: Making["variants"], context: Context): Promise<void> {
   const { ledger, pool } = context;
   for (const path of plan.stale) ledger.removed.push(path);
@@ -56,7 +56,7 @@ async function pretend(plan: Plan, variants: Making["variants"], context: Contex
   for (const { file } of plan.copies) ledger.copied.push(file.path);
   const open = plan.works.filter((work) => !isSettled(work));
   let made: ReadonlyMap<Work, Made> = new Map();
-  // Without a manifest, only the bytes that a run would write show which files are its own.
+  // Without a manifest, only the bytes that a run would write identify its own files.
   if (!plan.newDictionary && open.some(({ variants }) => variants.some(({ theirs }) => theirs !== undefined))) {
     const folder = await temporaryDirectory();
     try {
@@ -76,7 +76,7 @@ function recordAll(plan: Plan, made: ReadonlyMap<Work, Made>, context: Context):
   for (const work of plan.works) {
     if (!plan.failed.has(work.file.path)) recordWork(work, made.get(work) ?? new Map(), context);
   }
-  dropGone(plan, context); // before the variants of such files count as the owners of a place
+  dropGone(plan, context); // otherwise the variants of such files would own their places
   for (const extra of plan.extras) if (!plan.failed.has(extra.file.path)) recordExtra(extra, context);
 }
 
@@ -91,7 +91,7 @@ async function putAll(variants: Making["variants"], context: Context): Promise<M
       made.settle(record);
     }
   });
-  // Awaits all lanes: files written while the run ends would be missing in its manifest.
+  // Waits for all lanes: files written while the run ends would be missing in its manifest.
   for (const lane of await Promise.allSettled(lanes)) if (lane.status === "rejected") throw lane.reason;
   return all;
 }
@@ -131,7 +131,7 @@ async function take(
   return variant;
 }
 
-/** After a failure: keeps an earlier run's variant of the same content, and removes others. */
+/** Handles a failure: keeps an earlier run's variant of the same content, and removes others. */
 async function fallBack(
   format: VariantFormat | DeltaFormat,
   { file, sha256 }: Work,
@@ -182,7 +182,7 @@ async function makeCopy(copy: Copy, { former, ledger, places, settings, target }
     const entry = { path, record: recordOf(copy, ledger) };
     const isNew = await target.put(path, { temporary, sha256, entry, replacesAny: settings.force });
     if (isNew) ledger.copied.push(path);
-    else ledger.ready.add(path); // it came during the run
+    else ledger.ready.add(path); // the file appeared during the run
     return true;
   } catch (error) {
     ledger.fail(path, error);

@@ -15,7 +15,7 @@ export class BucketStore implements CacheStore {
   readonly #bucket: S3Bucket;
   readonly #prefix: string;
   readonly #signal: AbortSignal | undefined;
-  /** A folder for what is downloaded, made when it is needed. */
+  /** The folder for downloads, created when needed. */
   #folder: Promise<TemporaryDirectory> | undefined = undefined;
   #downloads = 0;
 
@@ -48,7 +48,7 @@ export class BucketStore implements CacheStore {
   }
 
   end(): Promise<number> {
-    return Promise.resolve(0); // rules of the bucket remove what is old
+    return Promise.resolve(0); // the bucket's own rules remove old objects
   }
 
   async close(): Promise<void> {
@@ -82,7 +82,7 @@ export async function openBucketStore(address: string, signal: AbortSignal | und
   const region = environmentVariable("AWS_REGION") || environmentVariable("AWS_DEFAULT_REGION") || "us-east-1";
   const endpoint = environmentVariable("AWS_ENDPOINT_URL_S3") || environmentVariable("AWS_ENDPOINT_URL");
   const sessionToken = environmentVariable("AWS_SESSION_TOKEN");
-  const { S3Bucket } = await import("../../s3/mod.ts"); // which takes as long to load as all else
+  const { S3Bucket } = await import("../../s3/mod.ts"); // this module takes as long to load as all others
   const opened = new S3Bucket({
     endpoint: endpoint || `https://s3.${region}.amazonaws.com`,
     region,

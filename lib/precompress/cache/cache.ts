@@ -6,7 +6,7 @@ import { DirectoryStore } from "./directory_store.ts";
 import { keyOf, largestVariant, TRAILER_SIZE, trailerBytes } from "./entry.ts";
 
 /**
- * Counts of the variants that a run took from the cache, and gave to it.
+ * Counts of the variants that a run took from the cache, and added to it.
  *
  * @example How much of a run the cache has saved
  * ```ts
@@ -20,22 +20,22 @@ import { keyOf, largestVariant, TRAILER_SIZE, trailerBytes } from "./entry.ts";
 export interface CacheReport {
   /** The number of variants taken from the cache. */
   readonly taken: number;
-  /** The number of variants not found there, and compressed, including those that saved too little. */
+  /** The number of variants not found in the cache, and compressed, including those that saved too little. */
   readonly made: number;
-  /** The number of entries found there and refused: torn, or not a variant of the file. */
+  /** The number of entries found in the cache and refused: incomplete, or not a variant of the file. */
   readonly refused: number;
   /** The number of entries removed because of `cacheMaxSize` or `cacheMaxAge`. */
   readonly removed: number;
-  /** The reason, if the cache could not be read or written. All variants were made nevertheless. */
+  /** The reason, if the cache could not be read or written. All variants were still made. */
   readonly problem?: string;
 }
 
 type Action = "read" | "write" | "clear";
 
-/** The number of failures of a kind after which the cache is unused: each may take as long as a deadline. */
+/** The number of failures of one kind after which the cache is no longer used: each may take as long as a deadline. */
 const MAX_FAILURES = 8;
 
-/** The cache of a run. Its failures are reported, but fail no variant. */
+/** The cache of a run. Its failures are reported, but do not fail a variant. */
 export class Cache {
   readonly #store: CacheStore;
   #taken = 0;
@@ -73,7 +73,7 @@ export class Cache {
   }
 
   async close(): Promise<void> {
-    await this.#store.close().catch(() => {}); // nothing depends on it
+    await this.#store.close().catch(() => {}); // a failed close has no effect
   }
 
   async #attempt<T>(action: Action, attempt: () => Promise<T>): Promise<T | undefined> {

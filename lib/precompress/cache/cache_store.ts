@@ -1,12 +1,12 @@
 /** Limits of a folder of entries. */
 export interface CacheLimits {
-  /** In bytes, of all entries together. Default: none. */
+  /** The maximum bytes of all entries together. Default: no limit. */
   readonly maxSize: number | undefined;
-  /** In ms, since an entry was last used. Default: none. */
+  /** The maximum time in ms since an entry was last used. Default: no limit. */
   readonly maxAge: number | undefined;
 }
 
-/** Whether a cache is given by an address, of which only those of buckets are valid, rather than by a path. */
+/** Whether a cache is given by an address, of which only those of buckets are valid, instead of by a path. */
 export function isAddress(cache: string): boolean {
   return /^[a-z][a-z0-9+.-]+:\/\//i.test(cache);
 }
@@ -16,7 +16,7 @@ export function isBucketAddress(cache: string): boolean {
   return cache.startsWith("s3://");
 }
 
-/** Splits the address of a cache in a bucket. @throws {TypeError} if it names none. */
+/** Splits the address of a cache in a bucket. @throws {TypeError} if it is not a bucket's address. */
 export function partsOf(address: string): { readonly bucket: string; readonly prefix: string } {
   const [, bucket, prefix] = /^s3:\/\/([^/]+)(?:\/(.*?))?\/*$/.exec(address) ?? [];
   if (bucket === undefined) throw new TypeError(`cannot use ${address} as a cache: use s3://BUCKET/PREFIX`);
@@ -34,33 +34,32 @@ export function requireCachePlace(cache: string): void {
 /** A place that keeps entries by their keys, for the runs of any machine that reach it. */
 export interface CacheStore {
   /**
-   * Opens the entry of `key`, or returns undefined. The reader verifies the content. @param most The maximum size; of a
-   * larger entry a part suffices. @throws {Error} if the place cannot be read.
+   * Opens the entry of `key`, or returns undefined. The reader verifies the content.
    *
-   * @param most The bytes that it may have; of more it need not have all.
+   * @param most The maximum size of an entry in bytes; a larger one may be truncated.
    * @throws {Error} if the place cannot be read.
    */
   get(key: string, most: number): Promise<StoredEntry | undefined>;
   /**
-   * Keeps the bytes of the file at `path`, followed by `trailer`, as the entry of `key`, in place of one that is there:
-   * a reader gets all of one or all of the other.
+   * Keeps the bytes of the file at `path`, followed by `trailer`, as the entry of `key`, and replaces an existing entry
+   * atomically: a reader gets either of the two completely.
    *
    * @throws {Error} if the place cannot be written to.
    */
   put(key: string, path: string, trailer: Uint8Array): Promise<void>;
   /**
-   * Ends the run: removes the entries that are beyond the limits of the place, and nothing that the cache did not write.
+   * Ends the run: removes the entries beyond the limits of the place, but only entries that the cache wrote.
    *
-   * @returns how many were removed.
+   * @returns the number removed.
    */
   end(): Promise<number>;
-  /** Releases the place, whether the run ended or not. */
+  /** Releases the place, even if the run did not end. */
   close(): Promise<void>;
 }
 
 export interface StoredEntry {
   readonly path: string;
-  /** Called when the file was read, or was not needed. */
+  /** Called once the file was read, or was not needed. */
   release(): Promise<void>;
 }
 

@@ -26,7 +26,7 @@ interface Candidate {
 const FOLDER = /^[0-9a-f]{2}$/;
 const NAME = /^([0-9a-f]{62})\.variant$/;
 
-/** Removes old entries, then the longest unused, if their trailer names the key of their name; returns how many. */
+/** Removes old entries, then the least recently used, if their trailer has the key of their name; returns the number removed. */
 export async function removeBeyond(folder: string, { maxSize, maxAge }: CacheLimits): Promise<number> {
   if (maxSize === undefined && maxAge === undefined) return 0;
   const entries = (await candidatesIn(folder)).sort((a, b) => a.usedAt - b.usedAt);
@@ -73,7 +73,7 @@ async function entryIn({ path, key, size }: Candidate): Promise<FileIdentity | u
   }
 }
 
-/** Another run may remove the same entries. */
+/** Ignores missing entries, since another run may remove the same ones. */
 function ignoreMissing(error: unknown): undefined {
   if ((error as { code?: unknown }).code !== "ENOENT") throw error;
 }
@@ -83,7 +83,7 @@ const TAG_NAME = "CACHEDIR.TAG";
 const TAG = "Signature: 8a477f597d28d172789f06886806bc55\n" +
   "# Variants that millrace precompress made. This folder can be removed at any time.\n";
 
-/** A folder of entries, `12/34….variant` for the key `1234…`; any number of runs use it at a time. */
+/** A folder of entries, `12/34….variant` for the key `1234…`; several runs can use it at a time. */
 export class DirectoryStore implements CacheStore {
   readonly #folder: string;
   readonly #limits: CacheLimits;
@@ -93,7 +93,7 @@ export class DirectoryStore implements CacheStore {
     this.#limits = limits;
   }
 
-  /** Opens the folder, or makes it. Throws an Error if it holds files and is no cache, or cannot be made. */
+  /** Opens the folder, or creates it. Throws an Error if it contains files but is not a cache, or cannot be created. */
   static async open(folder: string, limits: CacheLimits): Promise<DirectoryStore> {
     try {
       await makeDirectory(folder);
@@ -115,7 +115,7 @@ export class DirectoryStore implements CacheStore {
     // Links and pipes are replaced: a link may lead to any file, and opening a pipe might not end.
     if (!status?.isFile()) return undefined;
     const now = new Date();
-    await utimes(path, now, now).catch(() => {}); // the last use, unless the folder is only read
+    await utimes(path, now, now).catch(() => {}); // the last use, unless the folder is read-only
     return { path, release: () => Promise.resolve() };
   }
 
@@ -123,8 +123,8 @@ export class DirectoryStore implements CacheStore {
     const target = join(this.#folder, entryPath(key));
     const temporary = temporaryPath(join(this.#folder, key));
     try {
-      const mode = (await stat(path)).mode & 0o777 | 0o600; // it may be of a file without write permission
-      // Not flushed: an entry damaged by a loss of power is recognized and replaced.
+      const mode = (await stat(path)).mode & 0o777 | 0o600; // the original may have no write permission
+      // Not flushed: an entry damaged by a power failure is recognized and replaced.
       await copyToTemporary(path, temporary, { mode, flush: false });
       await appendFile(temporary, trailer);
       await renameFile(temporary, target).catch(async (error) => {

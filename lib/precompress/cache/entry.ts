@@ -4,10 +4,10 @@ import { LARGE_FILE, sha256 } from "../content.ts";
 import type { Job } from "../job.ts";
 import { codecOf } from "../formats.ts";
 
-/** The version of how variants are made. It changes with their bytes, so that earlier entries are not found. */
+/** The version of the compression method, which changes with its output, so that earlier entries are not found. */
 const FORMAT_VERSION = 1;
 
-/** The bytes behind those of the variant in an entry: its key, size and hash. */
+/** The number of bytes after the variant's in an entry: its key, size and hash. */
 export const TRAILER_SIZE = 88;
 const MAGIC = "millrace-cache-1";
 
@@ -35,7 +35,7 @@ export function keyOf({ format, level, dictionarySha256, sha256: content, size }
   return sha256(new TextEncoder().encode(JSON.stringify(parts)));
 }
 
-/** The maximum bytes of a variant of a file: no codec writes more, so a larger entry is not read. */
+/** Returns the maximum bytes of a file's variant: no codec writes more, so a larger entry is not read. */
 export function largestVariant({ size }: Pick<Job, "size">): number {
   return size + Math.ceil(size / 64) + 1024;
 }

@@ -7,7 +7,7 @@ import { complete, type Job, openTemporary, readDictionary, type Result } from "
 import { codecOf } from "../formats.ts";
 import { keyOf, largestVariant, type Trailer, TRAILER_SIZE, trailerIn } from "./entry.ts";
 
-/** Bytes read at a time. */
+/** The bytes read at a time. */
 const CHUNK_SIZE = 256 * 1024;
 
 /**
@@ -70,7 +70,7 @@ async function verified(
   return isContent && stored.digest("hex") === trailer.sha256 ? trailer : undefined;
 }
 
-/** Yields the first `size` bytes of a file in pieces, each in a buffer of its own. */
+/** Yields the first `size` bytes of a file in pieces, each in a new buffer. */
 async function* piecesOf(file: FileHandle, size: number, signal: AbortSignal): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   for (let position = 0; position < size;) {
     const buffer = new Uint8Array(Math.min(CHUNK_SIZE, size - position));

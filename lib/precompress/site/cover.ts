@@ -1,6 +1,6 @@
-/** The length in bytes of counted texts: shorter ones are hardly worth a reference. Measured: 6 and 12 do no better. */
+/** The length in bytes of counted texts: shorter ones are hardly worth a reference. By measurement, 6 and 12 are no better. */
 const GRAM = 8;
-/** The bytes of a block, from which pieces are chosen. Measured: 256 and 4096 cost more for their savings. */
+/** The bytes of a block from which pieces are chosen. By measurement, 256 and 4096 cost more for their savings. */
 const BLOCK = 1024;
 /** The number of counters, a power of two; texts that share one are counted together. */
 const SLOTS = 2 ** 22;
@@ -13,19 +13,19 @@ const LEAVING = (() => {
 })();
 /** The number of blocks between two pauses. */
 const TURN = 512;
-/** The cost of a piece besides its grams, in grams: its ends, and references to earlier pieces. */
+/** The cost of a piece in addition to its grams, in grams: its ends, and references to earlier pieces. */
 const CUT = 40;
 
-/** The order in which pieces are chosen: by what they hold, or that for each gram. The better depends on the site. */
+/** The order in which pieces are chosen: by their value, or by value for each gram. Which is better depends on the site. */
 export type Ranking = "value" | "density";
 
-/** Gives other work a turn; throws once the work is aborted. */
+/** Lets other work have its turn; throws once the work is aborted. */
 export type Pause = () => Promise<void>;
 
 /**
- * Chooses pieces of pages that hold as much text shared by many as can be, the best first, up to `most` bytes, the same
- * everywhere. Greedy, as COVER: a gram counts as often as other pages have it, unless a piece before holds it.
- * See https://doi.org/10.1145/2882903.2915229.
+ * Chooses the pieces of pages with the most shared text, the best first, up to `most` bytes; deterministic. A greedy
+ * algorithm, like COVER: a gram counts as often as other pages contain it, unless an earlier piece contains it. See
+ * https://doi.org/10.1145/2882903.2915229.
  */
 export async function selectSegments(
   pages: readonly Uint8Array[],
@@ -41,7 +41,7 @@ export async function selectSegments(
   return await cover.choose(pages, most, pause);
 }
 
-/** Joins pieces, the most valuable last, as near references take fewer bits; `size` bytes at most. */
+/** Joins pieces up to `size` bytes, the most valuable last, since near references take fewer bits. */
 export function joinedPieces(pieces: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
   const joined = new Uint8Array(Math.min(size, pieces.reduce((sum, { length }) => sum + length, 0)));
   let end = joined.length;
@@ -56,17 +56,17 @@ export function joinedPieces(pieces: readonly Uint8Array[], size: number): Uint8
 
 interface Block {
   readonly bytes: Uint8Array;
-  /** The block's rank when last computed. A rank by value can only fall. */
+  /** The block's rank when last computed. A rank by value can only decrease. */
   value: number;
 }
 
 class Cover {
   readonly #ranking: Ranking;
-  /** By slot: the number of pages with a gram, less one, until a piece contains it. */
+  /** The number of pages with a gram, minus one, by slot, until a piece contains it. */
   readonly #counts = new Uint16Array(SLOTS);
-  /** By slot: the last page or check that had the gram. */
+  /** The last page or check that had the gram, by slot. */
   readonly #seen = new Uint32Array(SLOTS);
-  /** By slot: whether a piece contains the gram. */
+  /** Whether a piece contains the gram, by slot. */
   readonly #held = new Uint8Array(SLOTS);
   #look = 0;
 
@@ -74,12 +74,12 @@ class Cover {
     this.#ranking = ranking;
   }
 
-  /** Counts the grams of a page, by its number from 0 on. */
+  /** Counts the grams of a page; pages are numbered from 0. */
   count(page: Uint8Array, number: number): void {
     const mark = number + 1;
     eachGram(page, (slot) => {
       if (this.#seen[slot] === mark) return;
-      // The first page that has a gram needs no dictionary for it.
+      // The first page with a gram needs no dictionary for it.
       if (this.#seen[slot] !== 0) this.#counts[slot]!++;
       this.#seen[slot] = mark;
     });
@@ -140,7 +140,7 @@ class Cover {
     return this.#ranking === "value" ? value : value / (added + CUT);
   }
 
-  /** Removes the ends of a piece that have no value. */
+  /** Removes worthless ends of a piece. */
   #trimmed(bytes: Uint8Array): Uint8Array {
     let [first, last] = [-1, 0];
     eachGram(bytes, (slot, at) => {
@@ -160,7 +160,7 @@ class Cover {
   }
 }
 
-/** Calls `tell` with the slot and the position of each gram. */
+/** Calls `tell` with the slot and position of each gram. */
 function eachGram(bytes: Uint8Array, tell: (slot: number, at: number) => void): void {
   let rolling = 0;
   for (let i = 0; i < bytes.length; i++) {
@@ -173,7 +173,7 @@ function eachGram(bytes: Uint8Array, tell: (slot: number, at: number) => void): 
   }
 }
 
-/** Restores the order of a heap, whose most valuable block is the first, where that at `index` may have lost value. */
+/** Restores the order of a heap, whose most valuable block is first, after the block at `index` may have lost value. */
 function sink(heap: Block[], index: number): void {
   const block = heap[index]!;
   while (true) {

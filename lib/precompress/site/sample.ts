@@ -7,30 +7,30 @@ import { LARGE_FILE, sha256 } from "../content.ts";
 import type { FoundFile } from "../walk.ts";
 import { joinedPieces, type Pause, selectSegments } from "./cover.ts";
 
-/** The maximum numbers of pages and of bytes that make a dictionary: more take longer, and hardly improve it. */
+/** The maximum numbers of pages and bytes from which a dictionary is made: more take longer, for hardly any gain. */
 const MAX_PAGES = 1024;
 const MAX_BYTES = 16 * 1024 * 1024;
-/** The maximum bytes of a page that are used. */
+/** The maximum bytes of a page to use. */
 const MAX_PAGE_SIZE = 256 * 1024;
-/** The number of pages that dictionaries are tried on, apart from those they are made of, if there are enough. */
+/** The number of pages to test dictionaries on, not those they are made of, if there are enough. */
 const TRIED_PAGES = 192;
 
-/** Whether a file is a page that a browser navigates to, and small enough for a delta. */
+/** Whether a file is a page that browsers navigate to, and small enough for a delta. */
 export function isPage({ path, size }: Pick<FoundFile, "path" | "size">): boolean {
   return /\.(?:html?|xhtml)$/i.test(path) && size <= LARGE_FILE;
 }
 
 /** Pages that represent a site. */
 export interface Sample {
-  /** To make a dictionary of. */
+  /** The pages to make a dictionary of. */
   readonly made: readonly Uint8Array<ArrayBuffer>[];
-  /** To try dictionaries on. */
+  /** The pages to test dictionaries on. */
   readonly tried: readonly Uint8Array<ArrayBuffer>[];
   /** A hash of all pages in the sample, in hexadecimal. */
   readonly digest: string;
 }
 
-/** Reads a sample of `pages`: the choice of a page does not depend on other pages. */
+/** Reads a sample of `pages`; whether a page is chosen does not depend on other pages. */
 export async function samplePages(folder: string, pages: readonly FoundFile[], pause: Pause): Promise<Sample> {
   const byHash = pages.map(({ path }) => ({ path, order: sha256(new TextEncoder().encode(path)) }))
     .sort((a, b) => a.order < b.order ? -1 : 1);
@@ -58,23 +58,23 @@ export async function samplePages(folder: string, pages: readonly FoundFile[], p
 }
 
 function beginningOf(page: Uint8Array): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(page.subarray(0, MAX_PAGE_SIZE)); // a copy: the rest is not held
+  return new Uint8Array(page.subarray(0, MAX_PAGE_SIZE)); // a copy, so that the rest is not kept in memory
 }
 
-/** The sizes that are tried, in bytes: a quarter to a third larger each time. */
+/** The tested sizes in bytes: each a quarter to a third larger than the last. */
 const SIZES: readonly number[] = Array.from({ length: 16 }, (_, i) => Math.round(8 * 2 ** (i * 0.4)) * 1024);
-/** The level that dictionaries are tried with: it takes a small part of brotli 11's time. */
+/** The level for testing dictionaries, which takes a small part of brotli 11's time. */
 const QUICK = 5;
-/** The saving by a dictionary at brotli 11, as a share of that at {@linkcode QUICK}. Measured: 0.80 to 0.87. */
+/** The saving by a dictionary at brotli 11, relative to that at {@linkcode QUICK}. By measurement 0.80 to 0.87. */
 const SHARE_AT_BEST = 0.8;
-/** The size of a dictionary by brotli 11, as a share of that by 9. Measured: 0.88 to 0.91. */
+/** The size of a dictionary with brotli 11, relative to that with 9. By measurement 0.88 to 0.91. */
 const COST_AT_BEST = 0.9;
 /** The number of pages after which a dictionary must have saved its own size. */
 const PAID_AFTER = 9;
-/** The number of pages that a client reads while it keeps the dictionary, over all visits. */
+/** The number of pages that a client reads while it has the dictionary, over all visits. */
 const PAGES_READ = 200;
 
-/** Pages to try dictionaries on, with their sizes without one. */
+/** The pages to test dictionaries on, and their sizes without one. */
 export class Trial {
   readonly #pages: readonly Uint8Array<ArrayBuffer>[];
   readonly #sizes: readonly number[];
@@ -109,7 +109,7 @@ export class Trial {
     return SHARE_AT_BEST * saved / this.#pages.length;
   }
 
-  /** Trains dictionaries of several sizes, each in two ways; returns the one that saves the most, undefined if none does. */
+  /** Trains dictionaries of several sizes, each in two ways; returns the one that saves the most, undefined if none saves. */
   async best(sample: readonly Uint8Array[], pause: Pause): Promise<Uint8Array<ArrayBuffer> | undefined> {
     let best: { bytes: Uint8Array<ArrayBuffer> | undefined; gain: number } = { bytes: undefined, gain: 0 };
     for (const ranking of ["value", "density"] as const) {
@@ -117,7 +117,7 @@ export class Trial {
       let last = 0;
       for (const size of SIZES) {
         const bytes = joinedPieces(pieces, size);
-        if (bytes.length === last) break; // there are no more pieces
+        if (bytes.length === last) break; // no pieces are left
         last = bytes.length;
         const gain = await this.#gainOf(bytes, pause);
         if (gain === undefined) break;
@@ -127,7 +127,7 @@ export class Trial {
     return best.bytes;
   }
 
-  /** Returns the bytes that a client saves, less the download of `dictionary`; undefined if it pays too late. */
+  /** Returns the bytes that a client saves, minus the download of `dictionary`; undefined if it pays off too late. */
   async #gainOf(dictionary: Uint8Array<ArrayBuffer>, pause: Pause): Promise<number | undefined> {
     const cost = COST_AT_BEST * compressSync(dictionary, { format: "brotli", level: 9 }).length;
     const saving = await this.savingOf(dictionary, pause);

@@ -17,21 +17,21 @@ import type { FoundFile } from "../walk.ts";
 import type { Pause } from "./cover.ts";
 import { isPage, type Sample, samplePages, Trial } from "./sample.ts";
 
-/** The version of how dictionaries are made: another version makes other bytes. */
+/** The version of the training method: another version makes other bytes. */
 const VERSION = 2;
-/** The share of a new dictionary's saving at which an existing one is kept, since clients have that already. */
+/** The share of a new dictionary's saving from which an existing one is kept, since clients already have that. */
 const GOOD_ENOUGH = 0.95;
-/** The maximum time in ms for which the thread is kept from other work. */
+/** The maximum time in ms that blocks the thread. */
 const TURN = 50;
 
-/** An existing dictionary, to be kept, or to be compared with a new one. */
+/** An existing dictionary, to be kept or compared with a new one. */
 interface Former {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly sha256: string;
   readonly madeOf: string;
 }
 
-/** Decides which dictionary the site has, and plans its file; changes nothing. */
+/** Chooses the site's dictionary, and plans its file; changes nothing. */
 export async function planSiteDictionary(tree: TreeFiles, plan: Plan, context: Context): Promise<void> {
   const { former, ledger, places, selection, settings } = context;
   const { minSize, signal } = settings;
@@ -50,7 +50,7 @@ export async function planSiteDictionary(tree: TreeFiles, plan: Plan, context: C
   if (!await planDictionary(path, chosen, hash, tree, plan, context)) ledger.siteDictionary = undefined;
 }
 
-/** Returns a function that gives other work of the thread a turn at intervals. */
+/** Returns a function that lets other work of the thread have its turn at intervals. */
 function pauses(signal: AbortSignal | undefined): Pause {
   const turns = new TurnSlicer(TURN);
   return async () => {
@@ -75,13 +75,13 @@ async function previousDictionary(folder: string | undefined): Promise<Former | 
   return manifest && await formerIn(folder!, Object.entries(manifest.files));
 }
 
-/** Returns the bytes of a file; undefined if its hash is another. */
+/** Returns the bytes of a file; undefined if its hash differs. */
 async function verified(path: string, hash: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const bytes = await whileUnshared(() => readFile(path)).catch(() => undefined);
   return bytes && sha256(bytes) === hash ? bytes : undefined;
 }
 
-/** Makes a new dictionary and returns it, or the first of the former ones that is about as good. */
+/** Makes a new dictionary and returns it, or the first former one that is about as good. */
 async function bestOf(
   { made, tried }: Sample,
   count: number,
@@ -110,7 +110,7 @@ async function planDictionary(
   const { former, ledger, places, settings } = context;
   if (tree.files.some((file) => file.path === path)) {
     if (await verified(join(places.source, path), hash) === undefined) return inTheWay(path, ledger);
-    // Without a manifest, the file is not known as a copy: it stays, and is compressed like any other.
+    // Without a manifest, the file is not recognized as a copy: it stays, and is compressed like any other.
     if (!former.isCopy) ledger.ready.add(path);
     context.siteDictionary = { file: join(places.source, path), sha256: hash };
     return true;
@@ -143,13 +143,13 @@ function inTheWay(path: string, ledger: RunLog): false {
   return false;
 }
 
-/** Returns the latest time of change of the pages, in ms: whole seconds, which every file system keeps. */
+/** Returns the latest modification time of the pages in ms: whole seconds, which every file system supports. */
 function newestOf(files: readonly FoundFile[]): number {
   const newest = files.reduce((latest, file) => isPage(file) ? Math.max(latest, file.mtimeMs) : latest, 0);
   return Math.floor(newest / 1000) * 1000;
 }
 
-/** Writes a new dictionary of the site to the target. Throws on failure, as no delta can be made then. */
+/** Writes a new dictionary of the site to the target. Throws on failure, since no delta can then be made. */
 export async function putDictionary(dictionary: NewDictionary, { former, ledger, target }: Context): Promise<void> {
   const { file, bytes, sha256 } = dictionary;
   const { path, mode } = file;
