@@ -7,17 +7,17 @@ import { MAX_TIMER_DELAY, TimeLimit } from "../timers/mod.ts";
 import { type Analysis, type AnalyzedFile, evaluate } from "./judge.ts";
 import { type Ask, type Locate, Visitor } from "./visitor.ts";
 
-/** Lists the paths of a folder's files that a server would send by their own names, sorted. */
+/** Lists the paths of those files of a folder that a server would send under their own names, sorted. */
 export async function folderFiles(folder: string): Promise<string[]> {
   const { files } = await walk(folder, { dotfiles: false, followLinks: false, once: false });
   return originalsIn(files).map(({ path }) => path);
 }
 
-/** The base path that a folder was built for, by the first absolute reference to one of its files. */
+/** The base path for which a folder was built, by the first absolute reference to one of its files. */
 export class BasePath {
   readonly #files: ReadonlySet<string>;
   #longest = 0;
-  /** The path, with a slash at its end, without one at its start; undefined before the first such reference. */
+  /** The path, with a slash only at its end; undefined before the first such reference. */
   #path: string | undefined;
 
   /** @param files The paths of the folder's files. */
@@ -26,7 +26,7 @@ export class BasePath {
     for (const { length } of this.#files) this.#longest = Math.max(this.#longest, length);
   }
 
-  /** `isWhole`: whether the path is absolute, as written or by `<base>`, rather than relative to the page. */
+  /** Returns the file of a path. `isWhole`: whether the path is absolute, as written or by `<base>`, not relative to the page. */
   fileAt(pathname: string, isWhole: boolean): string | undefined {
     const path = decoded(pathname)?.slice(1);
     if (path === undefined) return undefined;
@@ -39,7 +39,7 @@ export class BasePath {
       return this.#files.has(below) ? below : undefined;
     }
     if (!isWhole) return undefined;
-    const first = path.indexOf("/", path.length - this.#longest - 1); // no path below those before is a file's
+    const first = path.indexOf("/", path.length - this.#longest - 1); // shorter rests of the path are not a file's
     for (let slash = first; slash !== -1; slash = path.indexOf("/", slash + 1)) {
       const below = path.slice(slash + 1);
       if (!this.#files.has(below)) continue;
@@ -50,7 +50,7 @@ export class BasePath {
   }
 }
 
-/** The text of an encoded path; undefined where its escapes are malformed. */
+/** Decodes an encoded path; undefined if its escapes are malformed. */
 export function decoded(pathname: string): string | undefined {
   try {
     return decodeURIComponent(pathname);
@@ -60,20 +60,20 @@ export function decoded(pathname: string): string | undefined {
 }
 
 export interface AnalyzeOptions {
-  /** Origins whose files are loaded besides the page's own. */
+  /** Origins whose files are loaded in addition to those of the page's origin. */
   readonly origins: readonly string[];
   readonly maxFiles: number;
-  /** The limit of body bytes, as sent. */
+  /** The maximum bytes of bodies, as sent. */
   readonly maxBytes: number;
-  /** The time in ms that files are loaded, and again the time that the loaded ones are judged. */
+  /** The maximum time in ms for loading files, and the same time again for judging them. */
   readonly timeout: number;
   readonly signal: AbortSignal;
-  /** Certificates in PEM format that are trusted in place of the system's. */
+  /** Trusted certificates in PEM format, instead of the system's. */
   readonly ca?: string;
   readonly onProgress?: (step: string, done: number, known: number) => void;
 }
 
-/** The options of {@linkcode analyze}, which the command reads. */
+/** The options of {@linkcode analyze}, from which the command's flags are made. */
 export const analyzeOptions: SchemaOf<AnalyzeOptions, "origins" | "maxFiles" | "maxBytes" | "timeout"> =
   /* @__PURE__ */ schema("analyze()", () => ({
     origins: listOf(text(), "a list of origins", []),
@@ -88,7 +88,7 @@ export const analyzeOptions: SchemaOf<AnalyzeOptions, "origins" | "maxFiles" | "
 /** The origin of a folder's files. */
 const HERE = "http://folder.invalid";
 
-/** Looks at a page and its files, or at all files of a folder as our static handler serves them. */
+/** Analyzes a page and its files, or all files of a folder as this package's static handler serves them. */
 export async function analyze(target: string, options: AnalyzeOptions): Promise<Analysis> {
   const isPage = /^https?:/i.test(target);
   const time = new TimeLimit(options.timeout, options.signal);
@@ -98,14 +98,14 @@ export async function analyze(target: string, options: AnalyzeOptions): Promise<
     try {
       return await analyzeSite(site, { target, isPage, paths, time }, options);
     } finally {
-      await site[Symbol.asyncDispose](); // not by `using`: the helper for runtimes without it would be a module of its own
+      await site[Symbol.asyncDispose](); // not by `using`, whose helper for older runtimes would be a separate module
     }
   } finally {
     time.stop();
   }
 }
 
-/** A target, with the time for looking at it, which the caller's signal ends, too. */
+/** A target, and the time limit for its analysis, combined with the caller's signal. */
 interface Task {
   readonly target: string;
   readonly isPage: boolean;
@@ -136,7 +136,7 @@ async function analyzeSite(site: Site, task: Task, options: AnalyzeOptions): Pro
   return { target, files, elsewhere, limits, sent: sum(({ sent }) => sent), best: sum(({ best }) => best) };
 }
 
-/** @throws {Error} if the page has not come when `time` is over. */
+/** @throws {Error} if the page has not arrived when `time` runs out. */
 async function visitPage(visitor: Visitor, page: string, time: TimeLimit, timeout: number): Promise<void> {
   try {
     await visitor.visit(new URL(page).href);
@@ -146,7 +146,7 @@ async function visitPage(visitor: Visitor, page: string, time: TimeLimit, timeou
   }
 }
 
-/** @throws {Error} if the folder is empty: a build that made nothing must not pass for one without findings. */
+/** @throws {Error} if the folder is empty, since an empty build must not pass for one without findings. */
 async function filesOf(folder: string): Promise<string[]> {
   const paths = await folderFiles(folder);
   if (paths.length === 0) throw new Error(`there are no files in ${folder}: build first, or name another folder`);

@@ -4,9 +4,9 @@ import { sleep } from "../timers/mod.ts";
 import { lifetimeOf, type Received } from "./received.ts";
 
 /**
- * The faults of a response. `broken`: an error, or not in its coding; `uncacheable`: loaded whole on each visit;
- * `never-304`: sent whole unchanged; `kept-too-long`: kept under a name without a hash; `asked-again`: requested on each
- * visit despite a hash; `whole-updates`: each new version is sent whole.
+ * The faults of a response. `broken`: an error, or not in its coding; `uncacheable`: loaded completely on each visit;
+ * `never-304`: sent completely although unchanged; `kept-too-long`: cached under a name without a hash; `asked-again`:
+ * requested on each visit in spite of a hash; `whole-updates`: each new version is sent completely.
  */
 export type FindingKind =
   | "broken"
@@ -26,18 +26,18 @@ export interface Finding {
 /** Findings that most sites have, which do not fail a build. */
 export const hints: ReadonlySet<FindingKind> = new Set(["whole-updates"]);
 
-/** A file of a site as it was sent. */
+/** A file of a site, as it was sent. */
 export interface AnalyzedFile {
-  /** Its URL after all redirects; the path of a folder's file. */
+  /** The URL after all redirects; the path for a folder's file. */
   readonly url: string;
   readonly status: number;
-  /** Its media type, without parameters; empty if there is none. */
+  /** The media type without parameters; empty if there is none. */
   readonly type: string;
-  /** The content coding that it was sent in, as in `br`; `identity` if none. */
+  /** The content coding of the response, such as `br`; `identity` if none. */
   readonly coding: string;
-  /** The bytes of its body that came. */
+  /** The number of received body bytes. */
   readonly sent: number;
-  /** The bytes that precompress would have sent: no more than came. */
+  /** The number of bytes that precompress would have sent, at most those received. */
   readonly best: number;
   readonly findings: readonly Finding[];
 }
@@ -53,25 +53,25 @@ export interface Analysis {
   readonly best: number;
 }
 
-/** The limit of precompress: smaller files and savings are not worth a variant. */
+/** The minimum of precompress: smaller files and savings are not worth a variant. */
 const MIN_SIZE = 1024;
 const MIN_SAVING = 0.05;
-/** The share of a file, and the bytes, above which compression counts as bad. */
+/** The share of a file, and the bytes, above which its compression counts as bad. */
 const MIN_LOSS = 0.1;
 const MIN_LOST = 512;
-/** Above this many bytes, brotli's best level takes minutes. */
+/** The size in bytes above which brotli's best level takes minutes. */
 const LARGE = 4 << 20;
-/** Bytes to compress before a signal has a turn. */
+/** The bytes to compress between two checks of the signal. */
 const CHUNK_SIZE = 1 << 16;
 const DAY = 86_400;
-/** Updates of smaller files are hardly worth a delta, in bytes as sent. */
+/** The minimum bytes, as sent, of an update that is worth a delta. */
 const MIN_DELTA = 4096;
 
-/** Types that are compressed in themselves. */
+/** Types whose formats are compressed. */
 const COMPRESSED_FORMATS =
   /^(?:image\/(?!svg|bmp|x-icon|vnd\.microsoft)|video\/|audio\/|font\/woff|application\/(?:zip|gzip|zstd|pdf|x-7z|font-woff|vnd\.openxml))/;
 
-/** Judges a file that came. `hasHash`: whether its name holds a hash of its content. */
+/** Judges a received file. `hasHash`: whether its name has a hash of its content. */
 export async function evaluate(file: Received, hasHash: boolean, signal: AbortSignal): Promise<AnalyzedFile> {
   const { url, kind, status, headers, bytes, content } = file;
   const type = (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
@@ -129,7 +129,7 @@ function cacheFindings({ headers, url, kind, statusAgain }: Received, hasHash: b
     ];
   }
   const found: Finding[] = [];
-  const isNamed = hasHash || url.includes("?"); // a query often holds the version
+  const isNamed = hasHash || url.includes("?"); // a query often contains the version
   if (fresh >= DAY && !isNamed) {
     const time = `${Math.floor(fresh / DAY)} ${fresh < 2 * DAY ? "day" : "days"}`;
     found.push(finding("kept-too-long", `it is kept for ${time} under a name without a hash: updates come late`));

@@ -1,5 +1,5 @@
 /**
- * Finds what a site's files cost that they need not.
+ * Finds avoidable costs in how a site's files are sent.
  *
  * @module
  */

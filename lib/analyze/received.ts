@@ -3,7 +3,7 @@ import type { ReferenceKind } from "../pages/mod.ts";
 import { formatBytes } from "../quantities/mod.ts";
 import { contentCodings, undoableFormats } from "../semantics/mod.ts";
 
-/** Reads how long a response is kept (RFC 9111, 4.2.1): `fresh` in seconds, 0 if clients ask each time. */
+/** Reads the freshness lifetime of a response (RFC 9111, 4.2.1): `fresh` in seconds, 0 if clients must revalidate each time. */
 export function lifetimeOf(headers: Headers): { isStored: boolean; fresh: number; hasValidator: boolean } {
   const directives = directivesOf(headers.get("cache-control") ?? "");
   const hasValidator = headers.has("etag") || headers.has("last-modified");
@@ -28,7 +28,7 @@ function directivesOf(field: string): Map<string, string> {
   );
 }
 
-/** Encodings by the marks that files begin with. */
+/** Encodings by their byte order marks. */
 const marks: readonly (readonly [bytes: readonly number[], encoding: string])[] = [
   [[0xef, 0xbb, 0xbf], "utf-8"],
   [[0xff, 0xfe], "utf-16le"],
@@ -38,7 +38,7 @@ const marks: readonly (readonly [bytes: readonly number[], encoding: string])[] 
 /** The number of bytes from the start of a file in which browsers look for its encoding. */
 const DECLARED_WITHIN = 1024;
 
-/** The text of a page or a style sheet in the encoding of its mark, its field, or its own declaration; else UTF-8. */
+/** Decodes a page or a style sheet, by its byte order mark, its field, or its own declaration; otherwise as UTF-8. */
 export function textOf(bytes: Uint8Array<ArrayBuffer>, type: string): string {
   const marked = marks.find(([mark]) => mark.every((byte, i) => bytes[i] === byte))?.[1];
   const [, named] = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(type) ?? [];
@@ -50,10 +50,11 @@ function declaredIn(bytes: Uint8Array<ArrayBuffer>): string | undefined {
   const [, inStyle] = /^@charset "([^"]+)";/.exec(start) ?? [];
   const [, inPage] = /<meta\s[^>]*?charset\s*=\s*["']?\s*([^\s;"'/>]+)/i.exec(start) ?? [];
   const encoding = inStyle ?? inPage;
-  return encoding !== undefined && /^utf-?16/i.test(encoding) ? "utf-8" : encoding; // or it could not be read
+  // Otherwise the declaration itself would be unreadable.
+  return encoding !== undefined && /^utf-?16/i.test(encoding) ? "utf-8" : encoding;
 }
 
-/** The decoder of an encoding, or of UTF-8 if the runtime does not know it. */
+/** Returns the decoder of an encoding, or that of UTF-8 if the runtime does not know the encoding. */
 function decoderFor(encoding = "utf-8"): TextDecoder {
   try {
     return new TextDecoder(encoding);
@@ -69,16 +70,16 @@ export interface Received {
   readonly headers: Headers;
   /** The bytes as sent. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Without its content coding, or why that cannot be undone. */
+  /** The bytes without content coding, or the reason why it cannot be undone. */
   readonly content: Content;
   /** The status of a conditional request; undefined if clients would send none. */
   readonly statusAgain: number | undefined;
 }
 
-/** The bytes of a body without its content coding, or what is wrong with it. */
+/** The bytes of a body without its content coding, or its fault. */
 export type Content = Uint8Array<ArrayBuffer> | { readonly fault: string };
 
-/** Files that unfold to more are not looked into, in bytes. */
+/** The maximum decoded bytes of files that are analyzed. */
 const MAX_CONTENT = 64 << 20;
 
 export async function contentOf(bytes: Uint8Array<ArrayBuffer>, headers: Headers): Promise<Content> {

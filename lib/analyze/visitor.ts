@@ -9,10 +9,10 @@ import {
 import { contentOf, lifetimeOf, type Received, textOf } from "./received.ts";
 
 type Fields = Readonly<Record<string, string>>;
-/** Sends a request, and follows no redirect; bodies come as they were sent. */
+/** Sends a request without following redirects; bodies are returned as sent. */
 export type Ask = (url: string, headers: Fields) => Promise<Pick<Response, "status" | "headers" | "body">>;
 
-/** Returns the location of a resolved reference; `isWhole` if that is not relative to its file. */
+/** Returns the location of a resolved reference; `isWhole`: the reference is not relative to its file. */
 export type Locate = (url: URL, isWhole: boolean) => string;
 
 interface Answer {
@@ -33,13 +33,13 @@ interface Wanted {
 
 /** The number of simultaneous requests, as in browsers. */
 const AT_A_TIME = 6;
-/** The limit of browsers. */
+/** The maximum number of redirects, as in browsers. */
 const MAX_REDIRECTS = 20;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** The maximum number of references of a file that are read, which takes about a second. */
 const MAX_REFERENCES = 100_000;
 
-/** Types that browsers read as a page, or as styles: without one they look at the content. */
+/** Types that browsers treat as a page, or as styles; without a type, they examine the content. */
 const HTML = /^\s*(?:$|text\/html|application\/xhtml\+xml)/i;
 const CSS = /^\s*(?:$|text\/css)/i;
 const SCRIPT = /^\s*(?:$|(?:text|application)\/(?:x-)?(?:java|ecma)script)/i;
@@ -53,7 +53,7 @@ const accepted: Readonly<Record<Wanted["kind"], string>> = {
   other: "*/*",
 };
 
-/** A visitor that loads a page and its files as a browser would, each once. */
+/** Loads a page and its files like a browser, each once. */
 export class Visitor {
   readonly received: Received[] = [];
   readonly limits: Set<string> = new Set();
@@ -61,7 +61,7 @@ export class Visitor {
   readonly #ask: Ask;
   readonly #locate: Locate;
   readonly #limits: Limits;
-  /** The requested URLs, and those that redirects led to. */
+  /** The requested URLs, and those to which redirects led. */
   readonly #seen = new Set<string>();
   readonly #loaded = new Set<string>();
   #asked = 0;
@@ -79,7 +79,7 @@ export class Visitor {
     this.#origins = new Set(origins);
   }
 
-  /** Loads a page and all that it refers to. */
+  /** Loads a page and all files it refers to. */
   async visit(url: string): Promise<void> {
     this.#seen.add(url);
     this.#asked++;
@@ -92,7 +92,7 @@ export class Visitor {
     await this.loadAll(this.#wantedBy(page));
   }
 
-  /** Loads files, and what they refer to. */
+  /** Loads files, and the files they refer to. */
   async loadAll(wanted: Iterable<Wanted>): Promise<void> {
     const queue: Wanted[] = [];
     const add = (more: Iterable<Wanted>): void => {
@@ -150,7 +150,7 @@ export class Visitor {
     return file;
   }
 
-  /** Follows redirects: a page's wherever they lead, a file's within the origins that are looked at. */
+  /** Follows redirects: for a page to any origin, for a file within the analyzed origins. */
   async #follow(url: string, kind: Wanted["kind"], headers: Fields): Promise<Answer | undefined> {
     let at = url;
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
@@ -169,7 +169,7 @@ export class Visitor {
     throw new Error(`${url} redirects more than ${MAX_REDIRECTS} times`);
   }
 
-  /** Reads a body. All bodies that are read at a time count against the one limit. */
+  /** Reads a body. All simultaneously read bodies share one limit. */
   async #bytesOf({ body }: Pick<Response, "body">): Promise<Uint8Array<ArrayBuffer>> {
     const chunks: Uint8Array[] = [];
     let size = 0;
@@ -188,7 +188,7 @@ export class Visitor {
     return `more than ${this.#limits.maxBytes} bytes`;
   }
 
-  /** Requests a file as a client with a stored copy does, if it would; undefined if that fails, which is reported. */
+  /** Requests a file like a client with a stored copy, if such a client would; undefined if that fails, which is reported. */
   async #statusAgain(url: string, headers: Fields, stored: Headers): Promise<number | undefined> {
     const { isStored, fresh, hasValidator } = lifetimeOf(stored);
     if (!isStored || !hasValidator || fresh >= 86_400) return undefined;
@@ -207,7 +207,7 @@ export class Visitor {
     }
   }
 
-  /** The files that a file refers to, of the origins that are looked at. */
+  /** Returns the files of the analyzed origins that a file refers to. */
   #wantedBy({ kind, content, status, url, headers }: Received): Wanted[] {
     if ("fault" in content || status >= 300) return [];
     const type = headers.get("content-type") ?? "";
@@ -223,7 +223,7 @@ export class Visitor {
 
   #resolved(references: readonly Reference[], base: string, isBaseWhole = false): Wanted[] {
     const wanted: Wanted[] = [];
-    const kinds = new Map<string, ReferenceKind>(); // the first reference says what it is
+    const kinds = new Map<string, ReferenceKind>(); // the first reference determines the kind
     for (const { url, kind } of references) if (!kinds.has(url)) kinds.set(url, kind);
     if (kinds.size > MAX_REFERENCES) this.limits.add(`more than ${MAX_REFERENCES} references of one file`);
     for (const [url, kind] of [...kinds].slice(0, MAX_REFERENCES)) {

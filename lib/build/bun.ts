@@ -1,5 +1,5 @@
 /**
- * A plugin for Bun's bundler that compresses what a build wrote, by `precompress()`.
+ * A plugin for Bun's bundler that compresses the output of a build, by `precompress()`.
  *
  * @example In a build script
  * ```ts bun
@@ -25,7 +25,7 @@ import {
 export type { PrecompressPluginOptions } from "./compress_output.ts";
 export type { PrecompressPlugin } from "./compress_output.ts";
 
-/** The part of Bun's `PluginBuilder` that is used. */
+/** The part of Bun's `PluginBuilder` used here. */
 interface Build {
   readonly config: { readonly outdir?: string; readonly root?: string };
   onEnd(callback: (result: Result) => Promise<void>): void;
@@ -43,11 +43,11 @@ interface Artifact {
 }
 
 /**
- * Returns a plugin that compresses the output folder once a build has written it, and tells the manifest which names
- * have a hash, so that the static handler need not guess. The build fails where a file cannot be compressed.
+ * Returns a plugin that compresses the output folder after a build, and records in the manifest which names have a
+ * hash, so that the static handler need not guess. If a file cannot be compressed, the build fails.
  *
- * @param options Those of `precompress()`: see {@linkcode PrecompressPluginOptions}.
- * @throws {TypeError | RangeError} if an option is not what it should be.
+ * @param options The options of `precompress()`: see {@linkcode PrecompressPluginOptions}.
+ * @throws {TypeError | RangeError} if an option is unknown, of the wrong type or out of range.
  * @example Compress a build
  * ```ts bun
  * import { precompress } from "@millrace/streams/bun";
@@ -63,7 +63,7 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
     name: "millrace:precompress",
     setup(build) {
       const { config } = build as Build;
-      if (config.outdir === undefined) return; // nothing is written
+      if (config.outdir === undefined) return; // the build writes no files
       const tool: Tool = { root: process.cwd(), since: moment(), option: "outdir", print: (text) => console.log(text) };
       const folder = resolve(config.outdir);
       (build as Build).onEnd(async ({ success, outputs }) => {
@@ -77,7 +77,7 @@ function outputOf(folder: string, artifacts: readonly Artifact[]): Output {
   const output = new Output();
   output.addFolder(folder);
   for (const { kind, path, hash } of artifacts) {
-    // A source map has its script's name, and the hash in that does not cover the map.
+    // A source map has its script's name, whose hash does not cover the map.
     const isNamed = kind !== "sourcemap" && hash !== null && basename(path).includes(hash);
     output.add(folder, relative(folder, resolve(path)), isNamed);
   }

@@ -12,10 +12,10 @@ import {
 import { schema, type SchemaOf } from "../streams/internal.ts";
 
 /**
- * Options of the plugins: those of `precompress()` that make sense in a build. Relative paths are below the project's root.
+ * Options of the plugins: those of `precompress()` that apply to a build. Relative paths are below the project's root.
  *
- * `immutable` adds to what the build knows of its own files. A folder of `previous` that is not there yet, as before the
- * first deploy, is not an error: there are no deltas then, and the summary says so.
+ * `immutable` adds to the build's own information about its files. A missing folder of `previous`, as before the first
+ * deploy, is not an error: then there are no deltas, and the summary says so.
  *
  * @example Deltas against the previous deploy, and a copy that survives the next build
  * ```ts
@@ -42,7 +42,10 @@ export function moment(): number {
 /** The last run of a plugin, with its settings in JSON, by the real path of the output folder. */
 const runs = new Map<string, { readonly at: number; readonly settings: string }>();
 
-/** @throws {TypeError} if another plugin compressed to the folder since the build began: each removes the other's variants. */
+/**
+ * @throws {TypeError} if another plugin has compressed to the folder since the start of the build: each would remove
+ * the other's variants.
+ */
 function requireOnePlugin(folder: string, { out, ...others }: PrecompressPluginOptions, { root, since }: Tool): void {
   const target = realOf(out ?? folder, root);
   const settings = JSON.stringify(others);
@@ -58,7 +61,7 @@ function requireOnePlugin(folder: string, { out, ...others }: PrecompressPluginO
 /** The default length of a hash in a pattern. */
 const DEFAULT_LENGTH = 8;
 
-/** Whether a name has a hash by a tool's pattern, as `[name]-[hash][extname]`; `character` is a regular expression. */
+/** Whether a name has a hash by a tool's pattern, such as `[name]-[hash][extname]`; `character` is a regular expression. */
 export function hasHash(path: string, pattern: string, character: string): boolean {
   if (!/\[hash(?::\d+)?\]/.test(pattern)) return false;
   const source = pattern.replace(/^(?:\.?\/)+/, "").split(/(\[\w+(?::\d+)?\])/).map((part) => {
@@ -82,16 +85,16 @@ export function hasHash(path: string, pattern: string, character: string): boole
  * ```
  */
 export interface PrecompressPlugin {
-  /** The name by which messages of the tool call it. */
+  /** The plugin's name in messages of the tool. */
   readonly name: string;
   /** Called by the tool, with its own object for plugins. */
   setup(build: object): void;
 }
 
-/** The files that a build wrote, and which of their names hold a hash, until they are compressed. */
+/** The output files of a build until they are compressed, and whether their names have a hash. */
 export class Output {
   readonly #folders = new Set<string>();
-  /** Whether the name holds a hash, by absolute path. */
+  /** Whether the name has a hash, by absolute path. */
   readonly #hashed = new Map<string, boolean>();
 
   add(folder: string, path: string, isHashed: boolean): void {
@@ -103,25 +106,25 @@ export class Output {
     this.#folders.add(resolve(folder));
   }
 
-  /** Returns the outermost folders of the files, and forgets the files. */
+  /** Returns the outermost folders of the files, and clears the list. */
   takeFolders(): string[] {
     const all = [...this.#folders];
     this.#folders.clear();
     return all.filter((folder) => !all.some((other) => other !== folder && isWithin(folder, other)));
   }
 
-  /** Whether the name of a file below `folder` holds a hash; undefined if it is not of this build. */
+  /** Whether the name of a file below `folder` has a hash; undefined if the file is not from this build. */
   isHashed(folder: string, path: string): boolean | undefined {
     return this.#hashed.get(join(folder, path));
   }
 }
 
-/** Returns `folder` relative to `root` where that is shorter. */
+/** Returns `folder` relative to `root` if that is shorter. */
 export function shownFolder(folder: string, root: string): string {
   return isWithin(folder, root) ? relative(root, folder).replaceAll(sep, "/") : folder;
 }
 
-/** The report of a run: a line a type of file, as build tools print their output, and one for all. */
+/** Formats the report of a run: a line for each type of file, like the output of build tools, and one for the total. */
 export function formatReport({ types, compressed, unchanged, elapsedMs }: PrecompressReport): string {
   const columns = Object.keys(extensions) as (keyof typeof extensions)[];
   const used = columns.filter((format) => types.some(({ variants }) => variants[format] !== undefined));
@@ -148,19 +151,19 @@ function kilobytes(bytes: number): string {
 
 /** A build tool, as its plugin presents it. */
 export interface Tool {
-  /** The project's folder, which relative paths are below. */
+  /** The project's folder, the base of relative paths. */
   readonly root: string;
-  /** The {@linkcode moment} at which the build began. */
+  /** The {@linkcode moment} at which the build started. */
   readonly since: number;
   /** The option that names the folder of the output, for messages. */
   readonly option: string;
-  /** Prints lines in the tool's own way; undefined: the tool prints nothing. */
+  /** Prints lines in the tool's style; undefined if the tool prints nothing. */
   readonly print: ((text: string) => void) | undefined;
-  /** Whether the folders were compressed before: nothing is printed then if nothing has changed. */
+  /** Whether the folders were compressed before: then nothing is printed without changes. */
   readonly isAgain?: boolean;
 }
 
-/** Compresses what a build wrote, once all of it is there, and prints what that saved. Returns the folders. */
+/** Compresses the complete output of a build, and prints the savings. Returns the folders. */
 export async function compressOutput(output: Output, options: PrecompressPluginOptions, tool: Tool): Promise<string[]> {
   const folders = output.takeFolders();
   for (const folder of folders) {

@@ -1,5 +1,5 @@
 /**
- * A plugin for esbuild that compresses what a build wrote, by `precompress()`.
+ * A plugin for esbuild that compresses the output of a build, by `precompress()`.
  *
  * @example In a build script
  * ```ts
@@ -32,7 +32,7 @@ import {
 export type { PrecompressPluginOptions } from "./compress_output.ts";
 export type { PrecompressPlugin } from "./compress_output.ts";
 
-/** The part of esbuild's `PluginBuild` that is used. */
+/** The part of esbuild's `PluginBuild` used here. */
 interface Build {
   readonly initialOptions: BuildOptions;
   onEnd(callback: (result: Result) => Promise<{ errors: { text: string }[] } | undefined>): void;
@@ -58,7 +58,7 @@ interface Result {
 
 interface OutputFile {
   readonly entryPoint?: string;
-  /** The styles that go with an entry point. */
+  /** The styles of an entry point. */
   readonly cssBundle?: string;
 }
 
@@ -70,15 +70,15 @@ const HASH_CHARACTER = "[0-9A-Z]";
 const TALKATIVE: readonly unknown[] = ["info", "debug", "verbose"];
 
 /**
- * Returns a plugin that compresses the output folder once a build has written it, and tells the manifest which names
- * have a hash, so that the static handler need not guess. The build fails where a file cannot be compressed. A summary is
- * printed where esbuild prints its own, with `logLevel: "info"`.
+ * Returns a plugin that compresses the output folder after a build, and records in the manifest which names have a
+ * hash, so that the static handler need not guess. If a file cannot be compressed, the build fails. A summary is
+ * printed together with esbuild's own, with `logLevel: "info"`.
  *
- * esbuild does not tell plugins that it watches or serves: each build of a context is compressed, so that no variant is of
- * an earlier one. Leave the plugin out where that takes too long.
+ * esbuild does not inform plugins that it watches or serves: each build of a context is compressed, so that no variant
+ * is outdated. Omit the plugin if that takes too long.
  *
- * @param options Those of `precompress()`: see {@linkcode PrecompressPluginOptions}.
- * @throws {TypeError | RangeError} if an option is not what it should be.
+ * @param options The options of `precompress()`: see {@linkcode PrecompressPluginOptions}.
+ * @throws {TypeError | RangeError} if an option is unknown, of the wrong type or out of range.
  * @example Compress a build
  * ```ts
  * import { precompress } from "@millrace/streams/esbuild";
@@ -97,7 +97,7 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
       const { initialOptions } = build as Build;
       const { outdir, outfile, write, logLevel, absWorkingDir: root = process.cwd() } = initialOptions;
       const folder = outdir ?? (outfile === undefined ? undefined : dirname(outfile));
-      if (folder === undefined || write === false) return; // nothing is written
+      if (folder === undefined || write === false) return; // the build writes no files
       initialOptions.metafile = true;
       const print = TALKATIVE.includes(logLevel) ? (text: string) => console.error(`\n${text}\n`) : undefined;
       const tool: Tool = { root, since: moment(), option: "outdir", print };

@@ -1,5 +1,5 @@
 /**
- * A plugin for Vite, Rollup and Rolldown that compresses what a build wrote, by `precompress()`.
+ * A plugin for Vite, Rollup and Rolldown that compresses the output of a build, by `precompress()`.
  *
  * @example In vite.config.ts
  * ```ts
@@ -30,7 +30,7 @@ import {
 export type { PrecompressPluginOptions } from "./compress_output.ts";
 
 /**
- * A plugin of Vite, Rollup or Rolldown. Its hooks are the tool's to call.
+ * A plugin of Vite, Rollup or Rolldown. Its hooks are called by the tool.
  *
  * @example Only where it is wanted
  * ```ts
@@ -42,22 +42,22 @@ export type { PrecompressPluginOptions } from "./compress_output.ts";
  * ```
  */
 export interface PrecompressPlugin {
-  /** The name by which messages of the tool call it. */
+  /** The plugin's name in messages of the tool. */
   readonly name: string;
-  /** Vite ignores the plugin while it serves for development. */
+  /** Makes Vite ignore the plugin while it serves for development. */
   readonly apply: "build";
-  /** The hooks of an integration of Astro, which the plugin is, too. */
+  /** The hooks of an Astro integration, which the plugin is, too. */
   readonly hooks: {
     "astro:config:done"(told: { readonly config: { readonly root: URL; readonly build: { assets: string } } }): void;
     "astro:build:done"(told: { readonly dir: URL; readonly logger: { info(text: string): void } }): Promise<void>;
   };
 }
 
-/** The members of plugins that Vite knows, and that Rollup and Rolldown ignore. */
+/** The members of plugins that Vite knows, and Rollup and Rolldown ignore. */
 interface ViteHooks extends PrecompressPlugin {
   /** Whether the builds of all environments share the plugin. */
   readonly sharedDuringBuild: true;
-  /** The position behind plugins that write pages in hooks of the same kind. */
+  /** The position after plugins that write pages in hooks of the same kind. */
   readonly enforce: "post";
   applyToEnvironment(environment: { readonly config: { readonly consumer: string } }): boolean;
   config(): { readonly worker: { readonly plugins: () => Hooks[] } };
@@ -66,7 +66,7 @@ interface ViteHooks extends PrecompressPlugin {
   readonly buildApp: { readonly order: "post"; handler(): Promise<void> };
 }
 
-/** The part of Vite's configuration that counts here. */
+/** The part of Vite's configuration used here. */
 interface ViteConfig {
   readonly root: string;
   readonly logger: { info(text: string): void; warn(text: string): void };
@@ -87,12 +87,12 @@ const LATER_PAGES: readonly (readonly [plugins: RegExp, framework: string, wayOu
   [/^vitepress(?:$|:)/, "VitePress", BEHIND + ".vitepress/dist"],
   [/^vite-ssg$/, "Vite SSG", BEHIND + "dist"],
 ];
-/** The frameworks of them that write their pages to the folder that Vite writes to, before its builder ends. */
+/** The frameworks among them that write their pages to Vite's output folder before its builder ends. */
 const WITHIN_BUILDER: ReadonlySet<string> = new Set(["React Router", "Vike"]);
-/** The warnings given so far: a framework resolves the configuration for each of its builds. */
+/** The warnings so far, since a framework resolves the configuration for each of its builds. */
 const warned = new Set<string>();
 
-/** Returns a warning about pages of a framework that the plugin will miss; undefined without such. */
+/** Returns a warning about pages of a framework that the plugin will miss; undefined without such a framework. */
 function warningOf(names: readonly string[], endsWithBuilder: boolean): string | undefined {
   const later = LATER_PAGES.find(([plugins]) => names.some((name) => plugins.test(name)));
   if (!later || endsWithBuilder && WITHIN_BUILDER.has(later[1])) return undefined;
@@ -100,7 +100,7 @@ function warningOf(names: readonly string[], endsWithBuilder: boolean): string |
   return `millrace:precompress compresses what Vite writes; ${told}: ${later[2]}`;
 }
 
-/** The hooks of all three. */
+/** The hooks of Vite, Rollup and Rolldown. */
 interface Hooks {
   readonly name: string;
   options?(): void;
@@ -121,17 +121,16 @@ interface Hooks {
 }
 
 /**
- * Returns a plugin that compresses the output folder once a build has written all of it, and tells the manifest which
- * names have a hash, so that the static handler need not guess. In Vite only what browsers load is compressed: nothing
- * for development, nothing that is built for servers or as a library. A build that watches is not compressed, and
- * removes variants of builds before it.
+ * Returns a plugin that compresses the output folder after a build, and records in the manifest which names have a
+ * hash, so that the static handler need not guess. In Vite, only output for browsers is compressed, not that for
+ * development, servers or libraries. A build in watch mode is not compressed, and removes variants of earlier builds.
  *
- * Among Astro's integrations it compresses the whole site, pages too.
+ * As an integration of Astro, it compresses the whole site, including pages.
  *
- * A build fails where a file cannot be compressed. In Rollup and Rolldown it happens in `bundle.close()`.
+ * If a file cannot be compressed, the build fails. In Rollup and Rolldown, files are compressed in `bundle.close()`.
  *
- * @param options Those of `precompress()`: see {@linkcode PrecompressPluginOptions}.
- * @throws {TypeError | RangeError} if an option is not what it should be.
+ * @param options The options of `precompress()`: see {@linkcode PrecompressPluginOptions}.
+ * @throws {TypeError | RangeError} if an option is unknown, of the wrong type or out of range.
  * @example In rollup.config.js
  * ```js
  * import { precompress } from "@millrace/streams/vite";
@@ -146,14 +145,14 @@ interface Hooks {
 export function precompress(options: PrecompressPluginOptions = {}): PrecompressPlugin {
   const checked = pluginOptions(options);
   const output = new Output();
-  /** Names of workers' files, which Vite builds on their own and adds to the bundle as they are. */
+  /** The names of workers' files, which Vite builds separately and adds to the bundle unchanged. */
   const workers = new Map<string, boolean>();
   let tool: Omit<Tool, "since"> | undefined;
   let since = moment();
   let isLibrary = false;
-  /** Folders that were compressed when their bundle was closed. */
+  /** The folders that were compressed when their bundle was closed. */
   const done = new Set<string>();
-  /** Astro's project folder, and the beginning of the paths with a hash in their names. */
+  /** Astro's project folder, and the beginning of paths with a hash in their names. */
   let [root, assets] = ["", ""];
   const plugin: ViteHooks & Hooks = {
     name: "millrace:precompress",
@@ -167,7 +166,7 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
     },
     configResolved({ root, logger, build, builder, plugins = [] }) {
       const names = plugins.map(({ name }) => name);
-      // The program calls Vite, and has no plugin.
+      // The program calls Vite, and is not a plugin.
       if (/\bvite-ssg\b/.test(process.argv[1] ?? "")) names.push("vite-ssg");
       const warning = warningOf(names, builder !== undefined && this?.meta?.viteVersion !== undefined);
       if (warning !== undefined && !warned.has(root + warning)) logger.warn(warning);
@@ -180,7 +179,7 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
     },
     async writeBundle(written, bundle) {
       const folder = written.dir ?? dirname(written.file!);
-      // Variants that a build made before it would be of other content.
+      // Variants of an earlier build would have outdated content.
       if (this.meta.watchMode && checked.out === undefined) await cleanPrecompressed(folder);
       output.addFolder(folder);
       for (const file of Object.values(bundle)) {
@@ -205,8 +204,8 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
     buildApp: {
       order: "post",
       async handler() {
-        // Frameworks and other plugins have written pages and files there since.
-        for (const folder of done) if (existsSync(folder)) output.addFolder(folder); // it may be of a build before
+        // Since then, frameworks and other plugins have written pages and files there.
+        for (const folder of done) if (existsSync(folder)) output.addFolder(folder); // may be left by an earlier build
         done.clear();
         await compressOutput(output, checked, { since, ...tool!, isAgain: true });
       },
@@ -247,22 +246,22 @@ interface BundledFile {
   readonly names?: readonly string[];
 }
 
-/** The options of an output, as these describe them. */
+/** The options of an output, as Rollup, Rolldown and Vite describe them. */
 interface BundleOptions {
   readonly dir?: string;
-  /** The path of the only file, in place of `dir`. */
+  /** The path of the only file, instead of `dir`. */
   readonly file?: string;
   /** The pattern for names of assets. */
   readonly assetFileNames?: string | ((asset: BundledFile) => string);
 }
 
-/** Characters of hashes in base64url, base 36 and hexadecimal. */
+/** The characters of hashes in base64url, base 36 and hexadecimal. */
 const HASH_CHARACTER = "[\\w-]";
 
 function isNamedByHash(file: BundledFile, { assetFileNames }: BundleOptions): boolean {
   const { type, fileName, preliminaryFileName, names = [] } = file;
   if (type === "chunk") return preliminaryFileName !== undefined && preliminaryFileName !== fileName;
-  // A plugin gave the name, to which the tool adds no hash.
+  // A plugin chose the name, and the tool adds no hash to it.
   if (names.length === 0 || assetFileNames === undefined) return false;
   const pattern = typeof assetFileNames === "function" ? assetFileNames(file) : assetFileNames;
   return hasHash(fileName, pattern, HASH_CHARACTER);

@@ -5,16 +5,16 @@ import { Timer } from "../timers/mod.ts";
 type Handlers = Pick<ServeOptions, "fetch" | "node">;
 type Output = Pick<NodeJS.WriteStream, "writableLength"> & { write(text: string): unknown };
 
-/** The part of a response that a line shows. */
+/** The part of a response that a line contains. */
 interface Answered {
   readonly status: number;
   readonly field: (name: "content-encoding" | "content-length") => string | null | undefined;
   readonly isCut: boolean;
 }
 
-/** Lines are gathered for this long, in ms: one write for each request would cost more than the request. */
+/** The time in ms for which lines are gathered: a write for each request would cost more than the request. */
 const GATHERED_FOR = 20;
-/** Bytes that may wait for a slow output; beyond that, lines are dropped rather than kept in memory. */
+/** The maximum bytes that wait for a slow output; beyond it, lines are dropped to limit memory. */
 const MAX_QUEUED_LENGTH = 1 << 20;
 const MAX_PATH_LENGTH = 300;
 const MAX_METHOD_LENGTH = 20;
@@ -31,7 +31,7 @@ export class AccessLog {
     this.#output = output;
   }
 
-  /** Wraps `handlers`: prints each request once it has its response, and one that `node` streams when that was sent. */
+  /** Wraps `handlers`: prints each request once it has its response, or if `node` streams that, once it was sent. */
   of({ fetch, node }: Handlers): Handlers {
     return {
       node: (request, response) => {
@@ -53,12 +53,12 @@ export class AccessLog {
           return response;
         };
         const answer = fetch(request, server);
-        return answer instanceof Response ? answered(answer) : answer.then(answered); // Bun takes longer with promises
+        return answer instanceof Response ? answered(answer) : answer.then(answered); // Bun is slower with promises
       },
     };
   }
 
-  /** Prints a line that is about no request. */
+  /** Prints a line that belongs to no request. */
   tell(line: string): void {
     this.flush();
     this.#output.write(`${line}\n`);
@@ -87,14 +87,14 @@ export class AccessLog {
       `${ms.toFixed(ms < 10 ? 1 : 0)} ms${isCut ? " cut" : ""}\n`;
   }
 
-  /** Starts to gather. The lines share a time of day: formatting it costs as much as the rest of a line. */
+  /** Starts gathering. The gathered lines share a time of day, whose formatting costs as much as the rest of a line. */
   #begin(): void {
     this.#time = new Date().toTimeString().slice(0, 8);
     this.#timer.start(GATHERED_FOR);
   }
 }
 
-/** Reads the fields that `writeHead()` is given: `node:http` offers no way to read them back. */
+/** Records the fields passed to `writeHead()`, which `node:http` does not make readable. */
 function fieldsSentBy(response: Parameters<Handlers["node"]>[1]): Answered["field"] {
   const { writeHead } = response;
   let sent: readonly string[] = [];
@@ -108,7 +108,7 @@ function fieldsSentBy(response: Parameters<Handlers["node"]>[1]): Answered["fiel
   };
 }
 
-/** `text` in printable ASCII, cut to `longest` characters: nothing in it ends the line or controls a terminal. */
+/** Returns `text` in printable ASCII, cut to `longest` characters, so that it can neither end the line nor control a terminal. */
 function printable(text: string, longest: number): string {
   const cut = text.length > longest ? `${text.slice(0, longest)}...` : text;
   return cut.replace(/[^!-~]/g, (unit) => `%${unit.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);

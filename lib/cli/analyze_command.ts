@@ -38,14 +38,14 @@ exit status: 0 nothing found, 1 findings, 2 wrong usage or nothing to look at, 1
 `;
 }
 
-/** `millrace analyze URL|DIR`: prints what a site's files cost that they need not. */
+/** `millrace analyze URL|DIR`: prints the avoidable costs of a site's files. */
 export const analyzeCommand: Command = {
   help,
   async run(words) {
     const given = analyzeFlags.parse(words);
     if (given.has("help")) return "help";
     if (given.has("version")) return "version";
-    const target = targetOf(given.words.slice(1)); // behind the name of the command
+    const target = targetOf(given.words.slice(1)); // after the name of the command
     const origins = given.texts("origin").map(originOf);
     const ca = given.has("ca") ? await certificates(given.text("ca")!) : undefined;
     const options = { ...given.options(), origins, ca };
@@ -76,7 +76,7 @@ function targetOf(words: readonly string[]): string {
 
 function originOf(text: string): string {
   const url = URL.parse(text);
-  // A URL with more than an origin names a part of the site, or a page.
+  // A URL with more than an origin is a part of the site, or a page.
   if (url === null || !/^https?:$/.test(url.protocol) || url.href !== `${url.origin}/`) {
     throw new UsageError(`--origin ${text} is no origin: use one such as https://cdn.example`);
   }
@@ -108,7 +108,7 @@ async function look(target: string, limits: Limits, json: boolean): Promise<numb
     process.stderr.write(
       `millrace: ${by ? `stopped by ${by}` : printable(explain(error).replace("tls.ca", "--ca"))}\n`,
     );
-    return by ? interrupted[by] : WRONG_USAGE; // 1 says that there are findings
+    return by ? interrupted[by] : WRONG_USAGE; // the status 1 means that there are findings
   } finally {
     interruption.end();
   }

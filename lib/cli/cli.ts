@@ -8,10 +8,10 @@ import process from "node:process";
 import { commandWords } from "../runtime/mod.ts";
 import { asksForVersion, version } from "./version.ts";
 
-// Package managers only warn of an old runtime, and the error that follows would not name the cause.
+// Package managers only warn of an old runtime, and the later error would not name the cause.
 if ("detached" in ArrayBuffer.prototype) {
   const words = commandWords();
-  // Printed by `console`, as Bun takes 6 ms to open `process.stdout`.
+  // Printed by `console`, since opening `process.stdout` takes Bun 6 ms.
   if (asksForVersion(words)) console.log(`millrace ${version}`);
   else process.exitCode = await (await import("./main.ts")).main(words);
 } else {

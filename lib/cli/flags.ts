@@ -2,33 +2,33 @@ import { parseArgs, type ParseArgsConfig } from "node:util";
 import type { Member, Schema } from "../streams/internal.ts";
 import { byteCount, duration, percent, seconds, suggestionFor, UsageError, wholeNumber } from "./usage.ts";
 
-/** A flag of a command: a row of the table that its parsing and its help are made of. */
+/** A flag of a command: a row of the table from which its parser and its help are made. */
 export interface Flag {
-  /** The option that it sets, as in `levels.brotli`; undefined if the flag is the command's own. */
+  /** The option that it sets, such as `levels.brotli`; undefined for a flag of the command itself. */
   readonly option?: string;
   /** The name, without dashes. Default: that of the option, in kebab case. */
   readonly name?: string;
-  /** The letter that stands for the name. */
+  /** The short name, a letter. */
   readonly short?: string;
   /**
-   * The word for its value: BYTES, LIST, N, PERCENT, SECONDS and TIME say how it is read, others stand for text.
-   * Default: none, a switch, which turns an option off if its name begins with `no-`.
+   * The word for its value: BYTES, LIST, N, PERCENT, SECONDS and TIME determine its parsing, other words mean text.
+   * Default: none, for a switch, which disables an option if its name begins with `no-`.
    */
   readonly value?: string;
-  /** The sentence of the help, without the default; undefined: the help leaves the flag out. `{range}` is that of the option. */
+  /** The sentence of the help, without the default; undefined hides the flag. `{range}` is replaced by the option's range. */
   readonly help?: string;
-  /** The default in words, where the schema has none to show. */
+  /** The default in words, if the schema has none to show. */
   readonly otherwise?: string;
-  /** Whether it can be given several times; an option that takes a list can. */
+  /** Whether it can be given several times; always so for an option that takes a list. */
   readonly repeats?: boolean;
-  /** Whether an empty value means something. */
+  /** Whether an empty value is meaningful. */
   readonly mayBeEmpty?: boolean;
 }
 
 type Members = Readonly<Record<string, Member<unknown>>>;
 type Values = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
 
-/** The readers of values, by the word that stands for the value. */
+/** The parsers of values, by the word for the value. */
 const readers: Readonly<Record<string, (flag: string, text: string) => unknown>> = {
   BYTES: byteCount,
   LIST: (_flag, text) => text.split(",").map((item) => item.trim()),
@@ -38,7 +38,7 @@ const readers: Readonly<Record<string, (flag: string, text: string) => unknown>>
   TIME: duration,
 };
 
-/** The defaults of options as users write them, by the word that stands for the value. */
+/** The formatters of defaults, by the word for the value. */
 const writers: Readonly<Record<string, (value: number) => string>> = {
   BYTES: (value) =>
     ["", "k", "M", "G"].map((unit, i) => `${value / 2 ** (10 * i)}${unit}`).findLast((text) => /^\d+\D?$/.test(text))!,
@@ -46,12 +46,12 @@ const writers: Readonly<Record<string, (value: number) => string>> = {
   SECONDS: (value) => String(value / 1000),
 };
 
-/** The column in which the sentences of a help begin. */
+/** The column at which the sentences of a help begin. */
 const COLUMN = 25;
 
 const common: readonly Flag[] = [{ name: "help", short: "h" }, { name: "version", short: "v" }];
 
-/** The members of a schema by the paths of their options, those of nested options included. */
+/** Returns the members of a schema by the paths of their options, including nested options. */
 export function optionsByPath(schema: Schema<Members>, inner: Readonly<Record<string, Schema<Members>>> = {}): Members {
   return Object.fromEntries(
     Object.entries(schema.members).flatMap(([name, member]) => {
@@ -120,12 +120,12 @@ function defaultOf({ value, otherwise }: Flag, member: Member<unknown> | undefin
   return ` (default ${typeof fallback === "number" ? (writers[value ?? ""] ?? String)(fallback) : fallback})`;
 }
 
-/** The name of a flag, without dashes. */
+/** Returns the name of a flag, without dashes. */
 export function nameOf({ name, option = "" }: Flag): string {
   return name ?? option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** Errors in the package's own words, equal on each runtime. */
+/** Reports errors in the package's own words, the same on each runtime. */
 function requireSound(words: readonly string[], options: ParsedAs, mayBeEmpty: ReadonlySet<string>): void {
   const { tokens } = parseArgs({ args: [...words], options, allowPositionals: true, strict: false, tokens: true });
   for (const token of tokens) {
@@ -146,7 +146,7 @@ function requireSound(words: readonly string[], options: ParsedAs, mayBeEmpty: R
   }
 }
 
-/** A command line that was split into flags and other words. */
+/** A command line, split into flags and other words. */
 export class GivenFlags {
   /** The words that are neither flags nor their values. */
   readonly words: readonly string[];
@@ -163,7 +163,7 @@ export class GivenFlags {
     return this.#values[name] !== undefined;
   }
 
-  /** The value of a flag that can be given once. */
+  /** Returns the value of a flag that can be given once. */
   text(name: string): string | undefined {
     return this.texts(name)[0];
   }
@@ -184,7 +184,7 @@ export class GivenFlags {
     return options;
   }
 
-  /** An error about an option in the words of the command line. */
+  /** Returns an error about an option in terms of the command line. */
   explained(cause: unknown): UsageError {
     const { message } = cause as Error;
     const named = this.#rows.find((row) => {
@@ -199,6 +199,6 @@ export class GivenFlags {
 function valueOf(row: Flag, given: NonNullable<Values[string]>): unknown {
   if (row.value === undefined) return !nameOf(row).startsWith("no-");
   const read = readers[row.value];
-  // A list that is given several times is one: the reader splits at commas.
+  // A list that is given several times is joined, since the parser splits it at commas.
   return read === undefined ? given : read(nameOf(row), String(given));
 }

@@ -3,7 +3,7 @@ import process from "node:process";
 import { type Command, DONE, FAILED, suggestionFor, UsageError, WRONG_USAGE } from "./usage.ts";
 import { asksForVersion, version } from "./version.ts";
 
-/** Each command is loaded when it is called for: a server needs no codecs. */
+/** The commands, each loaded when it is used: a server needs no codecs. */
 const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["precompress", async () => (await import("./precompress_command.ts")).precompressCommand],
   ["analyze", async () => (await import("./analyze_command.ts")).analyzeCommand],
@@ -20,7 +20,7 @@ The word precompress may be left out.
 
 `;
 
-/** Runs the command of `words`; never rejects. The exit status: 0 done, 1 failed, 2 wrong usage, above 128 interrupted. */
+/** Runs the command of `words`; never rejects. Returns the exit status: 0 done, 1 failed, 2 wrong usage, above 128 interrupted. */
 export async function main(words: readonly string[]): Promise<number> {
   const [first] = words;
   const name = first !== undefined && commands.has(first) ? first : undefined;
@@ -29,7 +29,7 @@ export async function main(words: readonly string[]): Promise<number> {
     if (first === "help") return await printHelp(words.slice(1));
     if (!name) requireFolder(first);
     const { help, run } = await commands.get(name ?? "precompress")!();
-    await loadFailure(); // now: later there may be no descriptor left to load it with
+    await loadFailure(); // early, since later there may be no free descriptor to load it
     if (words.length === 0) {
       process.stderr.write(overview + help());
       return WRONG_USAGE;
@@ -51,7 +51,7 @@ function loadFailure(): Promise<[typeof import("../precompress/internal.ts"), ty
   return Promise.all([import("../precompress/internal.ts"), import("../static/internal.ts")]);
 }
 
-/** Prints all options, or those of the command with that name. */
+/** Prints all options, or those of the given command. */
 async function printHelp([name, ...more]: readonly string[]): Promise<number> {
   if (more.length > 0) throw new UsageError(`help is of one command, not ${more.length + 1}`);
   const command = commands.get(name ?? "precompress");
@@ -61,7 +61,7 @@ async function printHelp([name, ...more]: readonly string[]): Promise<number> {
   return print(name === undefined ? overview + help() : help());
 }
 
-/** A mistyped command should not pass for a folder's name. */
+/** Requires a folder, so that a mistyped command does not pass for its name. */
 function requireFolder(word: string | undefined): void {
   if (word === undefined || !/^\w[\w-]*$/.test(word) || existsSync(word)) return;
   throw new UsageError(`"${word}" is neither a command (${names().join(", ")}) nor a folder${suggestion(word)}`);

@@ -96,7 +96,7 @@ export interface PrecompressArguments {
   readonly options: PrecompressOptions;
 }
 
-/** Reads the words after the program's name, of which the first may be `precompress`. */
+/** Parses the arguments of the program, the first of which may be `precompress`. */
 export async function precompressArguments(
   words: readonly string[],
 ): Promise<PrecompressArguments | "help" | "version"> {

@@ -24,7 +24,7 @@ import { requireReportPlaces, writeReports } from "./reports.ts";
 import { Interruption } from "./signals.ts";
 import { type Command, DONE, FAILED, interrupted, UsageError } from "./usage.ts";
 
-/** The closing table: a row a type of file, with the bytes before and after for each format, and the time in all. */
+/** Formats the closing table: a row for each type of file, with the bytes before and after for each format, and the total time. */
 export function formatTable(report: PrecompressReport): string {
   const formats = Object.keys(extensions) as (keyof typeof extensions)[];
   const used = formats.filter((format) => report.types.some(({ variants }) => variants[format] !== undefined));
@@ -64,7 +64,7 @@ function sum(numbers: readonly number[]): number {
 /** Folders that build tools write to, the most common first. */
 const BUILDS = ["dist", "build", "out", "public"];
 
-/** Returns the sign that `directory` is a project's own folder, if any. Builds for servers have a `package.json`, too. */
+/** Returns the sign that `directory` is a project's root folder, if any. Builds for servers have a `package.json`, too. */
 export function projectSign(directory: string): string | undefined {
   const folder = lastingPath(directory);
   if (isFolder(join(folder, "node_modules"))) return "it has node_modules in it";
@@ -72,7 +72,7 @@ export function projectSign(directory: string): string | undefined {
   return hasSources ? "it has package.json and src in it" : undefined;
 }
 
-/** The path of the build in a project's folder, if there is one by a common name. */
+/** Returns the path of the build in a project's folder, if one of the common names exists. */
 export function buildIn(directory: string): string | undefined {
   return BUILDS.filter((name) => isFolder(join(lastingPath(directory), name))).map((name) => join(directory, name))[0];
 }
@@ -81,7 +81,7 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    return false; // missing, or nothing that may be looked at
+    return false; // missing or inaccessible
   }
 }
 
@@ -109,7 +109,7 @@ function tellProblems(problems: readonly Problem[]): void {
   for (const { path, message } of problems) process.stderr.write(`millrace: ${printable(`${path}: ${message}`)}\n`);
 }
 
-/** The least time of source maps that is reported, in ms of one thread. */
+/** The minimum time of source maps that is reported, in ms of one thread. */
 const MIN_REPORTED_TIME = 5000;
 
 /** Reports that source maps took the most time, if that was long: visitors do not load them. */
@@ -160,7 +160,7 @@ async function compress(given: PrecompressArguments): Promise<number> {
   }
 }
 
-/** A project's own folder is hardly what is deployed, and compressing its packages takes minutes. */
+/** Refuses a project's root folder, which is hardly what is deployed, and whose packages take minutes to compress. */
 function requireBuild(directory: string, { include, exclude }: PrecompressArguments["options"]): void {
   const sign = include || exclude ? undefined : projectSign(directory);
   if (sign === undefined) return;
@@ -170,9 +170,9 @@ function requireBuild(directory: string, { include, exclude }: PrecompressArgume
   throw new UsageError(`${directory} seems to be a project's own folder (${sign}): ${hint}`);
 }
 
-/** Prints what was done and returns the exit status. */
+/** Prints the report and returns the exit status. */
 function tell(report: PrecompressReport, { action, json, quiet, options: { previous } }: PrecompressArguments): number {
-  // Without the previous deploy, deltas are not what is checked.
+  // Without the previous deploy, deltas are not checked.
   const isChecked = (path: string): boolean => previous !== undefined || !/\.dc[bz]$/.test(path);
   const stale = action === "check" ? outputsOf(report).filter(isChecked).length : 0;
   if (json) {
@@ -218,7 +218,7 @@ function summary(report: PrecompressReport, action: PrecompressArguments["action
   }\n`;
 }
 
-/** The files that a run would do something about; paths below the folder. */
+/** Returns the files that a run would change, as paths below the folder. */
 function outputsOf({ compressed, copied, removed }: PrecompressReport): string[] {
   return [...new Set([...compressed, ...copied, ...removed])].sort();
 }

@@ -15,7 +15,7 @@ const kinds: ReadonlyMap<string, "page" | "summary"> = new Map([
   [".md", "summary"],
 ]);
 
-/** Requires, before a run, that its reports can be written, outside of deployed folders. */
+/** Requires, before a run, that its reports can be written outside of deployed folders. */
 export async function requireReportPlaces(paths: readonly string[], deployed: readonly string[]): Promise<void> {
   for (const path of paths) {
     if (!kinds.has(extname(path).toLowerCase())) {
@@ -30,7 +30,7 @@ export async function requireReportPlaces(paths: readonly string[], deployed: re
   }
 }
 
-/** The real path of what is to be written. */
+/** Returns the real path of an output file. */
 async function placeOf(path: string): Promise<string> {
   const folder = await realPathOf(dirname(path)).catch((cause) => {
     throw new UsageError(`--report ${path}: there is no folder ${dirname(path)}`, { cause });
@@ -48,7 +48,7 @@ async function placeOf(path: string): Promise<string> {
   });
 }
 
-/** Writes the reports of a run, each whole or not at all. */
+/** Writes the reports of a run, each atomically. */
 export async function writeReports(paths: readonly string[], run: RunDetails): Promise<void> {
   if (paths.length === 0) return;
   const { htmlReport, markdownReport, siteReportOf } = await import("../report/mod.ts");
@@ -61,7 +61,7 @@ export async function writeReports(paths: readonly string[], run: RunDetails): P
   }
 }
 
-/** The files before a run: those of previous deploys, which visitors have, or those of the run before. */
+/** Returns the former files: those of previous deploys, which visitors have, or those of the last run. */
 async function formersOf({ places: { previous }, before, settings }: RunDetails): Promise<Former[]> {
   if (previous.length === 0) return before.size > 0 ? [{ name: "", isDeploy: false, records: before }] : [];
   return await Promise.all(previous.map(async (folder): Promise<Former> => {
@@ -73,7 +73,7 @@ async function formersOf({ places: { previous }, before, settings }: RunDetails)
   }));
 }
 
-/** The records of a deploy without a manifest, made of its files. */
+/** Returns the records of a deploy without a manifest, made from its files. */
 async function recordsIn(folder: string, options: RunDetails["settings"]): Promise<Map<string, FileRecord>> {
   const { files } = await walk(folder, { ...options, once: false });
   const sizes = new Map(files.map(({ path, size }) => [path, size]));

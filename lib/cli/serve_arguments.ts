@@ -8,10 +8,10 @@ import type { StaticHandlerOptions } from "../static/mod.ts";
 import { Flags, optionsByPath } from "./flags.ts";
 import { oneFolder, requireThere, UsageError } from "./usage.ts";
 
-/** A field's name (RFC 9110, section 5.1). */
+/** The name of a header field (RFC 9110, section 5.1). */
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Fields of one name are joined by commas, which means the same (RFC 9110, section 5.3). */
+/** Parses header fields. Fields of the same name are joined by commas, which is equivalent (RFC 9110, section 5.3). */
 export function headerFields(texts: readonly string[]): Map<string, string> {
   const fields = new Map<string, string>();
   for (const text of texts) {
@@ -102,7 +102,7 @@ export const serveFlags: Flags = new Flags(() => optionsByPath(staticHandlerOpti
     otherwise: "none",
   },
   { option: "previous", value: "DIR", help: "the former deploy: its immutable files stay answerable" },
-  { option: "watch" }, // what the command does anyway
+  { option: "watch" }, // the command watches in any case
   {
     option: "watch",
     name: "no-watch",
@@ -133,14 +133,14 @@ export interface ServeArguments {
   readonly directory: string;
   readonly hostname: string;
   readonly port: number;
-  /** The number of ports to try from that on, as long as they are in use. */
+  /** The number of ports to try from `port` on, while they are in use. */
   readonly portsToTry: number;
   readonly certificate: { readonly cert: string; readonly key: string } | undefined;
   readonly quiet: boolean;
   readonly options: StaticHandlerOptions;
 }
 
-/** Reads the words after the program's name, of which the first is `serve`. */
+/** Parses the arguments of the program, the first of which is `serve`. */
 export async function serveArguments(words: readonly string[]): Promise<ServeArguments | "help" | "version"> {
   const given = serveFlags.parse(words);
   if (given.has("help")) return "help";
@@ -194,9 +194,9 @@ export function requireServed({ directory, certificate, options }: ServeArgument
   requireThere(certificate.key, "file", "cannot read the key ");
 }
 
-/** Parses the port: an explicit one is not replaced by another. */
+/** Parses the port; an explicit port is not replaced by another. */
 function portOf(flag: string | undefined): Pick<ServeArguments, "port" | "portsToTry"> {
-  const variable = environmentVariable("PORT") || undefined; // empty: not set
+  const variable = environmentVariable("PORT") || undefined; // an empty variable counts as unset
   if (flag === undefined && variable === undefined) return { port: DEFAULT_PORT, portsToTry: PORTS_TO_TRY };
   const port = Number(flag ?? variable);
   if (/^\d+$/.test(flag ?? variable!) && port <= 65535) return { port, portsToTry: 1 };

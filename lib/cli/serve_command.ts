@@ -11,13 +11,13 @@ import { counted, formatBytes } from "../quantities/mod.ts";
 import { requireServed, type ServeArguments, serveArguments, serveHelp } from "./serve_arguments.ts";
 import { firstEndingSignal, onHangUp } from "./signals.ts";
 
-/** The time in ms that open requests may take to finish. */
+/** The maximum time in ms for open requests to finish. */
 const GRACE = 10_000;
 
 /** The time in ms after which a long scan is reported. */
 const SLOW = 1000;
 
-/** The time in ms that unfinished requests may delay the exit. */
+/** The maximum time in ms by which unfinished requests delay the exit. */
 const LEFT_OVER = 100;
 
 /** `millrace serve DIR`: a thin shell over {@linkcode openStaticHandler} and the runtime's own server. */
@@ -25,7 +25,7 @@ export const serveCommand: Command = {
   help: serveHelp,
   async run(words) {
     const parsed = await serveArguments(words);
-    // A terminal or a reader that is gone must not end the server.
+    // A closed terminal or reader must not end the server.
     for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
     if (typeof parsed === "string") return parsed;
     requireServed(parsed);
@@ -71,12 +71,12 @@ async function serveFolder(
   await server.stop(GRACE);
   await endsWithin(handler.close(), LEFT_OVER);
   log?.flush();
-  // Deno goes on sending what stop() could not cut, and would wait for it.
+  // Deno continues to send responses that stop() could not abort, and would wait for them.
   new Timer(() => process.exit(), { keepsAlive: false }).start(LEFT_OVER);
   return DONE;
 }
 
-/** Has new connections use the certificate that the files hold now. */
+/** Makes new connections use the present content of the certificate's files. */
 async function renew(
   server: RunningServer,
   files: NonNullable<ServeArguments["certificate"]>,

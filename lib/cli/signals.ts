@@ -2,7 +2,7 @@ import { closeSync, openSync } from "node:fs";
 import process from "node:process";
 import { type EndingSignal, endingSignals, interrupted } from "./usage.ts";
 
-/** Waits for the first signal that asks to end. A second one ends the process at once. */
+/** Waits for the first terminating signal. A second one ends the process at once. */
 export function firstEndingSignal(): Promise<EndingSignal> {
   let isEnding = false;
   return new Promise((resolve) => {
@@ -16,9 +16,9 @@ export function firstEndingSignal(): Promise<EndingSignal> {
   });
 }
 
-/** A run that the first signal which asks to end aborts. A second one ends the process at once. */
+/** Aborts a run at the first terminating signal. A second one ends the process at once. */
 export class Interruption {
-  /** The signal that came; undefined if none did. */
+  /** The received signal; undefined if there was none. */
   by: EndingSignal | undefined = undefined;
   readonly #controller = new AbortController();
   /** Aborted when a signal comes. */
@@ -28,7 +28,7 @@ export class Interruption {
     this.#controller.abort(new Error(`stopped by ${signal}`));
   };
 
-  /** Begins to listen. */
+  /** Starts listening for signals. */
   constructor() {
     for (const signal of endingSignals) process.once(signal, this.#stop);
   }
@@ -38,9 +38,9 @@ export class Interruption {
   }
 }
 
-/** Calls `reload` on SIGHUP, as servers do; one from a closed terminal ends the command, as no user could any more. */
+/** Calls `reload` on SIGHUP, like other servers. A SIGHUP from a closed terminal ends the command, since no user could end it later. */
 export function onHangUp(reload: () => unknown): void {
-  if (process.platform === "win32") return; // there it means the latter only
+  if (process.platform === "win32") return; // on Windows, SIGHUP means only a closed terminal
   const hadTerminal = hasTerminal();
   process.on("SIGHUP", () => {
     if (hadTerminal && !hasTerminal()) process.kill(process.pid, "SIGTERM");

@@ -1,4 +1,4 @@
-/** The package's version; a test holds it against the manifests. */
+/** The package's version; a test compares it with the manifests. */
 export const version = "0.2.0";
 
 export function asksForVersion([first, ...more]: readonly string[]): boolean {

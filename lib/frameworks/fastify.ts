@@ -39,7 +39,7 @@ import { COMPRESSION, faultOf, STATIC_HANDLER } from "./made_by.ts";
  * ```
  */
 export interface FastifyHooks {
-  /** Adds a hook that is called for each request before anything else. */
+  /** Adds a hook that is called first for each request. */
   addHook(
     name: "onRequest",
     hook: (
@@ -51,7 +51,7 @@ export interface FastifyHooks {
 }
 
 /**
- * A plugin of Fastify, whose hooks are for the whole application that it is registered in.
+ * A plugin of Fastify, whose hooks apply to the whole application in which it is registered.
  *
  * @example Only in production
  * ```ts
@@ -67,8 +67,8 @@ export interface FastifyHooks {
 export type FastifyPlugin<Options> = (app: FastifyHooks, options: Options, done: (error?: Error) => void) => void;
 
 /**
- * Answers requests that there is no route for with the files of a static handler, `site`, which is yours to close. What
- * it has no file for gets the application's own 404. `onSend` hooks and `reply.header()` do not reach these responses:
+ * Answers requests without a route with the files of a static handler, `site`, which the caller must close. Requests
+ * without a file get the application's own 404. `onSend` hooks and `reply.header()` do not apply to these responses:
  * use the handler's `headers`.
  *
  * @example Serve a folder
@@ -95,7 +95,7 @@ export const serveStatic: FastifyPlugin<{ readonly site: Pick<StaticHandler, "no
 );
 
 /**
- * Compresses the responses of an application by `compression`, which `createCompression()` made.
+ * Compresses the responses of an application by `compression`, the result of `createCompression()`.
  *
  * @example Compress the responses of an API
  * ```ts
@@ -121,7 +121,7 @@ export const compress: FastifyPlugin<{ readonly compression: Pick<Compression, "
   },
 );
 
-/** Marks a plugin as one that Fastify gives no scope of its own. */
+/** Marks a plugin as one without its own Fastify scope. */
 function shared<Options>(plugin: FastifyPlugin<Options>): FastifyPlugin<Options> {
   return Object.assign(plugin, { [Symbol.for("skip-override")]: true });
 }

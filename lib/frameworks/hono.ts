@@ -23,7 +23,7 @@ import type { StaticHandler } from "../static/mod.ts";
 import { COMPRESSION, faultOf, STATIC_HANDLER } from "./made_by.ts";
 
 /**
- * Middleware of Hono, in any of its applications.
+ * Middleware for any application of Hono.
  *
  * @example Only in production
  * ```ts
@@ -42,10 +42,10 @@ export type HonoMiddleware = (
 ) => Promise<Response | void>;
 
 /**
- * Returns middleware that answers with the files of a static handler. What it has no file for goes on to the next
- * handler: put it before your routes, or behind them if the handler has a `fallback`.
+ * Returns middleware that answers with the files of a static handler. Requests without a file are passed on to the next
+ * handler: add it before your routes, or after them if the handler has a `fallback`.
  *
- * @param site The handler. Below a path, as in `app.use("/docs/*", …)`, with that path as its `basePath`.
+ * @param site The handler. Below a path, such as in `app.use("/docs/*", …)`, it needs that path as its `basePath`.
  * @throws {TypeError} if `site` is not a static handler, such as a promise of one.
  * @example Serve a folder
  * ```ts
@@ -66,8 +66,8 @@ export function serveStatic(site: Pick<StaticHandler, "match">): HonoMiddleware 
 /**
  * Returns middleware that compresses responses. Text and JSON are compressed in one call and have a `Content-Length`.
  *
- * @param compression Made by `createCompression()`.
- * @throws {TypeError} if it is something else.
+ * @param compression The result of `createCompression()`.
+ * @throws {TypeError} if `compression` is of another type.
  * @example Compress the responses of an API
  * ```ts
  * import { createCompression } from "@millrace/streams/compression";
@@ -86,14 +86,14 @@ export function compress(compression: Pick<Compression, "fetch">): HonoMiddlewar
   if (fault !== undefined) throw fault;
   let isTyped: boolean | undefined;
   return async (context, next) => {
-    // Bun adds the type of a text only when it is sent, while Hono adds one if the response has fields of its own.
+    // Bun adds the type of a text only when it is sent, but Hono adds one if the response has its own fields.
     isTyped ??= new Response("text").headers.has("content-type");
     if (!isTyped) context.header?.("accept-encoding");
     await next();
     const response = context.res!;
     const compressed = await compression.fetch(() => response)(context.req.raw);
     if (compressed === response) return;
-    context.res = undefined; // or Hono would add the former one's fields
+    context.res = undefined; // otherwise Hono would add the former response's fields
     context.res = compressed;
   };
 }

@@ -12,31 +12,31 @@ import {
 } from "./hash_part.ts";
 import { bitsOf, KIND } from "./natural_text.ts";
 
-/** The maximum number of distinct patterns that are counted. */
+/** The maximum number of distinct patterns to count. */
 const MAX_PATTERNS = 64;
 
-/** The number of patterns that make the tails of a folder credible, unless one follows the name of an entry. */
+/** The number of patterns that make the tails of a folder credible, unless a tail follows the name of an entry. */
 const MIN_PATTERNS: Readonly<Record<Family, number>> = { hex: 1, upper: 2, mixed: 3, lower: 5, other: Infinity };
-/** The lower number if all tails are in Bun's digits, which hardly any word consists of. */
+/** The lower number if all tails are in the digits of Bun's hashes, which hardly any word consists of. */
 const MIN_PATTERNS_OF_BUN = 3;
-/** The number if names consist of hashes alone, as ids do. */
+/** The number if names consist only of hashes, like ids. */
 const MIN_WHOLE_PATTERNS = 3;
 
-/** The maximum number of files whose names differ only in their hashes: a build tool may put many folders into one. */
+/** The maximum number of files whose names differ only in their hashes, since a build tool may merge many folders. */
 const MAX_OF_ONE_NAME = 16;
 
-/** The tails of one family, of one kind of files and one shape. */
+/** The tails of one family, for one kind of files and one shape. */
 class Tally {
   all = 0;
-  /** See {@linkcode Tail}. */
+  /** The number of clear tails: see {@linkcode Tail}. */
   clear = 0;
   natural = 0;
   /** Whether a clear tail follows the name of an entry: `index`, `main`. */
   hasEntry = false;
   isOfId = false;
-  /** The number of clear tails in the digits of Bun's bundler. */
+  /** The number of clear tails in the digits of Bun's hashes. */
   ofBun = 0;
-  /** The positions of capitals, small letters and digits in clear tails, which are random in hashes. */
+  /** The patterns of capitals, small letters and digits in clear tails; random in hashes. */
   readonly patterns: Set<number> = new Set();
   /** The distinct clear tails: two files hardly ever have the same hash. */
   readonly texts: Set<string> = new Set();
@@ -55,7 +55,7 @@ class Tally {
   }
 }
 
-/** The tails of one kind of files that have one length behind one separator. */
+/** The tails of one kind of files with one length after one separator. */
 export class Shape {
   readonly #tallies: Partial<Record<Family, Tally>> = {};
   /** The number of tails by the name before them. */
@@ -69,13 +69,13 @@ export class Shape {
     (this.#tallies[tail.family] ??= new Tally()).add(path, tail, isEntry);
   }
 
-  /** Whether tails that look like base36 are mostly in the digits of Bun's bundler. */
+  /** Whether tails that look like base36 are mostly in the digits of Bun's hashes. */
   get isOfBun(): boolean {
     const { clear, ofBun } = this.#tallies.lower ?? { clear: 0, ofBun: 0 };
     return ofBun * 10 >= clear * 9;
   }
 
-  /** Whether many tails follow the name, as for avatars or posts with ids. */
+  /** Whether many tails follow the name, as in ids of avatars or posts. */
   hasIds(stem: string, family: Family): boolean {
     return (this.#stems.get(stem) ?? 0) > MAX_OF_ONE_NAME && !isManyTimes(stem, family);
   }
@@ -84,7 +84,7 @@ export class Shape {
     return this.#tallies[family]?.clear ?? 0;
   }
 
-  /** Returns the number of tails that may be hashes of a family: those in base64url may look like another family. */
+  /** Returns the number of tails that may be hashes of a family: a hash in base64url may look like another family's. */
   of(family: Family): number {
     const { mixed, lower, other } = this.#tallies;
     if (family !== "mixed") return this.#tallies[family]?.all ?? 0;
@@ -100,14 +100,14 @@ export class Shape {
     const tally = this.#tallies[family];
     if (!tally || tally.clear * 5 < this.of(family) * 2 || (tally.isOfId && !tally.hasEntry)) return false;
     const { size } = tally.patterns;
-    if (size * 4 < Math.min(tally.texts.size, MAX_PATTERNS)) return false; // made by counting, or by a scheme
+    if (size * 4 < Math.min(tally.texts.size, MAX_PATTERNS)) return false; // made by counting, or by a naming scheme
     if (isWhole) return tally.clear >= MIN_WHOLE_PATTERNS;
     const isBun = family === "lower" && this.isOfBun;
     return size >=
       (tally.hasEntry && (family !== "lower" || isBun) ? 1 : isBun ? MIN_PATTERNS_OF_BUN : MIN_PATTERNS[family]);
   }
 
-  /** Returns the maximum likelihood of text of a hash: lower where there are words among the tails. */
+  /** Returns the maximum likelihood of text for a hash: lower if there are words among the tails. */
   limit(family: Family): number {
     const natural = this.#tallies[family]?.natural ?? 0;
     return natural > 1 && natural * 10 > this.of(family) ? RANDOM : MAX_TEXT_LIKELIHOOD;
@@ -121,7 +121,7 @@ function patternOf(path: string, { start, end, family }: Tail): number {
   return pattern;
 }
 
-/** The limit of files of one kind in a folder that are checked: all of a large folder would take many ms. */
+/** The maximum number of checked files of one kind in a folder: all files of a large folder would take many ms. */
 const MAX_EXAMINED = 128;
 
 /** The tails of files of one kind in a folder, by shape: their separator and length. */
@@ -149,7 +149,7 @@ export class Shapes {
     }
   }
 
-  /** The tails of the same shape as `tail`. */
+  /** Returns the tails of the same shape as `tail`. */
   get(tail: Tail): Shape | undefined {
     return this.#shapes.get(keyOf(tail));
   }
@@ -169,7 +169,7 @@ export function keyOf({ separator, start, end }: Tail): string {
   return separator + (end - start);
 }
 
-/** Paths from all over a long list. */
+/** Returns paths from all parts of a long list. */
 function sampleOf(paths: readonly string[]): readonly string[] {
   const step = paths.length / MAX_EXAMINED;
   return step <= 1 ? paths : Array.from({ length: MAX_EXAMINED }, (_, i) => paths[Math.floor(i * step)]);
@@ -187,33 +187,33 @@ const possible: Readonly<Record<Family, readonly Family[]>> = {
 /** The minimum share of files with a clear tail, as its inverse: builds name nearly all of their files by hash. */
 const MIN_SHARE = 4;
 
-/** The maximum likelihood of text of a tail that is counted for a family which it does not look like. */
+/** The maximum likelihood of text of a tail that is counted for a family it does not look like. */
 const RANDOM_ELSEWHERE = -6;
 
-/** Numbers of hexadecimal digits that webpack and tools based on it use for assets. */
+/** The numbers of hexadecimal digits that webpack and tools based on it use for assets. */
 const WEBPACK_LENGTHS: ReadonlySet<number> = new Set([8, 16, 20, 32]);
 
 /** The maximum number of assets for each script or style of a build, if their tails look like ids. */
 const MAX_ASSETS = 16;
 
-/** The number of assets up to which they need no evidence of their own beside scripts. */
+/** The number of assets up to which they need no separate evidence beside scripts. */
 const RARE = 4;
 
-/** The evidence that the names in one folder give about each other, and about names in folders near. */
+/** The evidence that the names in one folder provide about each other, and about names in nearby folders. */
 export class FolderEvidence {
   /** The shapes of scripts and styles. */
   readonly code: Shapes = new Shapes();
   readonly assets: Shapes = new Shapes();
 
-  /** Whether a file with that tail is one of many of its name. */
+  /** Whether a file with a tail is one of many with its name. */
   hasIds(path: string, { start, kind }: FileName, tail: Tail): boolean {
     const shapes = kind === "asset" ? this.assets : this.code;
     return shapes.get(tail)?.hasIds(stemOf(path, start, tail), tail.family) ?? false;
   }
 
   /**
-   * Whether the scripts and styles of this folder show that a build tool made `tail`, of a file in the folder of `own`.
-   * For an asset, the other assets there must fit, too, unlike those in a folder of ids.
+   * Whether the scripts and styles of this folder show that a build tool made `tail`, for a file in the folder of
+   * `own`. For an asset, the folder's other assets must match, too, unlike in a folder of ids.
    */
   vouchesFor(tail: Tail, isCode: boolean, own: FolderEvidence | undefined): boolean {
     if (this.code.clear * MIN_SHARE < this.code.seen) return false;
@@ -235,7 +235,7 @@ export class FolderEvidence {
     const shape = this.assets.get(tail);
     if (!shape || tail.textLikelihood > shape.limit(family)) return false;
     const all = shape.of(family);
-    if (all * MIN_SHARE < seen) return false; // a picture among many, with a name given by hand
+    if (all * MIN_SHARE < seen) return false; // one picture with a hand-written name among many
     if (family !== tail.family) {
       const same = shape.of(tail.family);
       return all - same >= 4 * same && shape.clear(family) * 2 >= all;
@@ -246,7 +246,7 @@ export class FolderEvidence {
   }
 }
 
-/** Whether scripts with tails of the shape `key` are evidence for `tail`: of that shape, or of webpack's lengths. */
+/** Whether scripts with tails of the shape `key` are evidence for `tail`: its own shape, or one of webpack's lengths. */
 function isComparable(key: string, tail: Tail, isCode: boolean): boolean {
   const shape = keyOf(tail);
   if (key === shape) return true;

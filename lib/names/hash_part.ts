@@ -12,12 +12,12 @@ import {
   textLikelihood,
 } from "./natural_text.ts";
 
-/** The kinds of files that build tools name by hash: scripts, style sheets, and what these refer to. */
+/** The kinds of files that build tools name by hash: scripts, style sheets, and files they refer to. */
 export type FileKind = "script" | "style" | "asset";
 
 /**
- * By extension. Left out are documents, whose links stay; data, often of other origin; and source maps, which may
- * change while the name of the script stays.
+ * The kinds by extension. Not included: documents, whose links must stay valid; data, often of other origin; and source
+ * maps, which may change while their script's name stays.
  */
 const kinds: ReadonlyMap<string, FileKind> = new Map([
   ...["js", "mjs"].map((each) => [each, "script"] as const),
@@ -30,24 +30,24 @@ const kinds: ReadonlyMap<string, FileKind> = new Map([
   ].flat().map((each) => [each, "asset"] as const),
 ]);
 
-/** Extensions that may stand between a hash and the last one. */
+/** Extensions that may stand between a hash and the last extension. */
 const MIDDLE = /\.(?:min|chunk|bundle|async|module|lean|legacy)$/;
 
 export interface FileName {
-  /** The index at which the name begins. */
+  /** The index of the name. */
   readonly start: number;
-  /** The index at which its extensions begin; a hash ends there. */
+  /** The index of the name's extensions, which follow a hash. */
   readonly end: number;
-  /** Undefined: build tools do not name such files by hash. */
+  /** The kind of file; undefined if build tools do not name such files by hash. */
   readonly kind: FileKind | undefined;
 }
 
-/** The kind of file that `path` is by its extension; undefined if build tools do not name such files by hash. */
+/** Returns the kind of file of `path` by its extension; undefined if build tools do not name such files by hash. */
 export function fileKindOf(path: string): FileKind | undefined {
   return kinds.get(path.slice(path.lastIndexOf(".") + 1));
 }
 
-/** The name in `path`; undefined if it has no extension. */
+/** Returns the name in `path`; undefined if it has no extension. */
 export function fileNameOf(path: string): FileName | undefined {
   const start = path.lastIndexOf("/") + 1;
   const dot = path.lastIndexOf(".");
@@ -60,45 +60,45 @@ export function fileNameOf(path: string): FileName | undefined {
 
 /** The part of a path that is a hash of the content. */
 export interface HashedPart {
-  /** The index at which it begins. */
+  /** The index of its start. */
   readonly start: number;
   /** The index after its end. */
   readonly end: number;
 }
 
-/** Digits of hashes: hexadecimal; capitals (base32); small letters and digits (base36); both (base64url); others. */
+/** The digits of a hash: hexadecimal; capitals (base32); small letters and digits (base36); both (base64url); others. */
 export type Family = "hex" | "upper" | "lower" | "mixed" | "other";
 
-/** The last part of a name, as far as it has the shape of a hash. */
+/** The last part of a name, if it has the shape of a hash. */
 export interface Tail extends HashedPart {
-  /** The character before it: `.`, `-` or `_`, or `/` if the name is nothing but it. */
+  /** The character before the tail: `.`, `-` or `_`, or `/` if it is the whole name. */
   readonly separator: string;
   readonly family: Family;
-  /** Whether it has the traits of random digits that words, dates and versions mostly lack. */
+  /** Whether the tail looks random, unlike most words, dates and versions. */
   readonly isClear: boolean;
   /** Whether its number of hexadecimal digits is common in ids, and rare in hashes. */
   readonly isOfId: boolean;
-  /** Whether all its characters are among those that Bun's bundler uses. */
+  /** Whether all its characters are digits of Bun's hashes. */
   readonly isOfBun: boolean;
-  /** The likelihood of text: see {@linkcode textLikelihood}. */
+  /** The likelihood that it is text: see {@linkcode textLikelihood}. */
   readonly textLikelihood: number;
 }
 
-/** The maximum likelihood of text of hashes, above which a tail is a word, a date or a version; 0.6% of hashes are above. */
+/** The maximum likelihood of text for hashes, above which a tail is a word, a date or a version; 0.6% of hashes exceed it. */
 export const MAX_TEXT_LIKELIHOOD = 3;
-/** The likelihood of text that nearly all random text is below, and little text by people. */
+/** The likelihood of text below which nearly all random text is, and little written text. */
 export const RANDOM = -3;
 
-/** The lengths of build tools' hashes in base64url: Rollup any number up to 21, webpack 11 of xxHash or 22 of MD4. */
+/** The lengths of build tools' base64url hashes: in Rollup any number up to 21, in webpack 11 for xxHash or 22 for MD4. */
 const LENGTHS = [8, 10, 11, 12, 16, 20, 21, 22];
-/** The lengths of build tools' hexadecimal hashes: others are of ids, such as 24 of MongoDB's and 40 of git's. */
+/** The lengths of build tools' hexadecimal hashes; other lengths are ids', such as 24 for MongoDB and 40 for git. */
 const HEX_LENGTHS = [8, 10, 12, 16, 20, 32, 64];
-/** The lengths of hashes that are whole names: other tools make such ids of 24 and 32 digits. */
+/** The lengths of hashes that are whole names: other tools make ids of 24 and 32 digits. */
 const WHOLE_NAMES = [16, 20];
 const MIN_LENGTH = 8;
 const MAX_HEX_LENGTH = 64;
 
-/** The tails of the name from `name` to `end`: several if a part before one has, with it, the length of a hash. */
+/** Returns the tails of the name from `name` to `end`: several if a preceding part, together with it, also has the length of a hash. */
 export function tailsOf(path: string, name: number, end: number): Tail[] {
   const hexadecimal = hexadecimalTail(path, name, end);
   if (hexadecimal) return [hexadecimal];
@@ -135,7 +135,8 @@ function hexadecimalTail(path: string, name: number, end: number): Tail | undefi
     isClear: digits < length && runs > 2,
     isOfId: !HEX_LENGTHS.includes(length),
     isOfBun: true,
-    textLikelihood: digits === 0 ? textLikelihood(path, start, end) : 0, // a word such as `facade`; dates are seen later
+    // A word such as `facade`; dates are checked later.
+    textLikelihood: digits === 0 ? textLikelihood(path, start, end) : 0,
   };
 }
 
@@ -169,12 +170,12 @@ function isSeparated(path: string, name: number, start: number): boolean {
 const ENTRIES: ReadonlySet<string> = new Set(
   "chunk index main app root entry entry.client client bundle style styles polyfills runtime vendor".split(" "),
 );
-/** Names that many files of frameworks share, each in a folder of its own; a build puts all into one folder. */
+/** Names that many files of frameworks share, each in its own folder; a build moves all of them to one folder. */
 const ROUTES: ReadonlySet<string> = new Set("route page layout loading error template default not-found".split(" "));
-/** Names of entries by Bun's bundler. */
+/** Names of entries in Bun's bundler. */
 const ENTRIES_OF_BUN: ReadonlySet<string> = new Set(["chunk", "index"]);
 
-/** The number of changes between letters and digits above which base32 or hexadecimal text is no version or size. */
+/** The number of changes between letters and digits above which base32 or hexadecimal text is not a version or size. */
 const MANY_RUNS = 5;
 const MANY_RUNS_OF_HEX = 4;
 
@@ -185,12 +186,12 @@ export function stemOf(path: string, name: number, { start }: Tail): string {
   return path.slice(name, Math.max(name, start - 1));
 }
 
-/** Whether the name before a tail of that family is one of {@linkcode ENTRIES}. */
+/** Whether the name before a tail of a family is one of {@linkcode ENTRIES}. */
 export function isEntryName(stem: string, family: Family): boolean {
   return (family === "lower" ? ENTRIES_OF_BUN : ENTRIES).has(stem);
 }
 
-/** Whether a build may have any number of files with that name before the tail. */
+/** Whether a build may have any number of files with a name before the tail. */
 export function isManyTimes(stem: string, family: Family): boolean {
   return ROUTES.has(stem) || isEntryName(stem, family);
 }
@@ -203,7 +204,7 @@ export function isHashOfEntry(stem: string, tail: Tail): boolean {
 
 /** Whether the tail of a script's or style's name is a hash, without evidence from other names. */
 export function isHashByItself(path: string, { start }: FileName, tail: Tail): boolean {
-  if (tail.separator === "/") return false; // as ids are, too
+  if (tail.separator === "/") return false; // ids look like that, too
   const stem = stemOf(path, start, tail);
   if (tail.family === "hex") return tail.isClear && (!tail.isOfId || isEntryName(stem, "hex"));
   if (tail.family === "upper") {

@@ -11,9 +11,9 @@ import {
 } from "./hash_part.ts";
 import { hashIn, placeBeside, placeOf } from "./layouts.ts";
 
-/** Service workers, which browsers request again whatever a response allows. */
+/** Service workers, which browsers revalidate whatever a response allows. */
 const SERVICE_WORKER = /^(?:[a-z]+-)*(?:sw|service-?worker|ngsw-worker)[.-]/i;
-/** The end of `git describe`: a tag, the number of commits since, and the last one's hash. */
+/** The end of a name by `git describe`: a tag, the number of commits since, and the hash of the last one. */
 const DESCRIBED = /-\d+-g[\da-f]{7}$/;
 const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 /** A date, with its parts in any order. */
@@ -30,13 +30,13 @@ const VERSIONED = new RegExp(
     String.raw`v\d+(?:alpha|beta|rc)|r1\d\d|s\d\de\d\d|\d{3,4}p\d)`,
   "i",
 );
-/** Formats, protocols and companies before another word: `HTTPBody`, `OAuthApi`. */
+/** Formats, protocols and company names before another word: `HTTPBody`, `OAuthApi`. */
 const ACRONYM =
   /^(?:UTF|HTTPS?|HTTP2|JSON|HTML|CSS|XML|RSS|CSV|PDF|GPT4|IPv6|OAuth2?|WebGL|WebGPU|WiFi|GitHub|GitLab)(?=[A-Z]?[a-z])/;
 /** The width and the height of a picture; a year. */
 const SIZE_OR_YEAR = /^\d+x\d+$|(?:19|20)\d\d/;
 
-/** Whether a name is known to mean something else, though a part of it looks like a hash. */
+/** Whether a name has another known meaning, although a part of it looks like a hash. */
 export function isNamedOtherwise(path: string, { start, end, kind }: FileName, part: HashedPart): boolean {
   const name = path.slice(start, end);
   const text = path.slice(part.start, part.end);
@@ -47,18 +47,18 @@ export function isNamedOtherwise(path: string, { start, end, kind }: FileName, p
     DESCRIBED.test(name);
 }
 
-/** Folders that build tools make for scripts and styles, within the folder of a build. */
+/** Folders for scripts and styles that build tools create in a build's folder. */
 const CODE = /(?:^|\/)(?:js|css|scripts?|styles?|javascripts?|stylesheets|chunks|routes|_shared|_assets)\/$/;
-/** Folders that build tools make for assets, beside those of scripts and styles. */
+/** Folders for assets that build tools create beside those of scripts and styles. */
 const ASSETS = /(?:^|\/)(?:img|fonts|media|assets|_assets)\/$/;
-/** Folders for more scripts and styles, within a folder of scripts: of Rollup, Remix and VitePress. */
+/** Folders for further scripts and styles within a folder of scripts: of Rollup, Remix and VitePress. */
 const CODE_WITHIN = /(?:^|\/)(?:routes|_shared|_assets|chunks|assets)\/$/;
 /** Folders for assets, within a folder of scripts: of Rollup. */
 const ASSETS_WITHIN = /(?:^|\/)assets\/$/;
-/** Angular's folder of assets, which have hashes in base32, whatever its scripts have. */
+/** Angular's folder of assets, which have hashes in base32, whatever the hashes of its scripts. */
 const ASSETS_OF_ANGULAR = /(?:^|\/)media\/$/;
 
-/** Returns other folders for scripts of a build that wrote `folder`; none if no build tool makes such a folder. */
+/** Returns the other folders for scripts of a build that wrote `folder`; none if build tools create no such folder. */
 export function codeFoldersNear(folder: string, isCode: boolean, family: Family): string[] {
   const parent = folder === "" ? undefined : parentOf(folder);
   const near: string[] = [];
@@ -70,7 +70,7 @@ export function codeFoldersNear(folder: string, isCode: boolean, family: Family)
   return isCode ? [...near, codeIn(folder)] : near;
 }
 
-/** Returns a name for all folders of scripts and styles in `folder`, which no path can equal. */
+/** Returns a name, different from all paths, for the combined folders of scripts and styles in `folder`. */
 export function codeIn(folder: string): string {
   return `${folder}/code`;
 }
@@ -81,11 +81,11 @@ export function parentOf(folder: string): string {
 }
 
 /**
- * Returns the part of `path` shaped like a hash, which may be a word, for uses where a wrong guess is harmless. Names
- * that consist of a hash alone have no such part.
+ * Returns the part of `path` with the shape of a hash, which may be a word, for uses where a wrong guess is harmless. A
+ * name that consists only of a hash has no such part.
  */
 export function likelyHash(whole: string): HashedPart | undefined {
-  const path = whole.replace(/\.map$/, ""); // that of a script has the hash before both
+  const path = whole.replace(/\.map$/, ""); // a script's map has the hash before both extensions
   const name = fileNameOf(path);
   if (!name) return undefined;
   const place = placeOf(path);
@@ -97,8 +97,8 @@ export function likelyHash(whole: string): HashedPart | undefined {
 }
 
 /**
- * Finds the files of a tree whose names hold a hash of their content, by what build tools write: the folders of
- * frameworks, names of scripts and styles that only tools write, and the names beside others. `paths` are read once.
+ * Finds the files of a tree with a content hash in their names, by the habits of build tools: the folders of
+ * frameworks, names of scripts and styles that only tools write, and similar names around them. `paths` are read once.
  */
 export function hashedNames(paths: Iterable<string>): (path: string) => HashedPart | undefined {
   let tree: TreeEvidence | undefined;
@@ -108,19 +108,19 @@ export function hashedNames(paths: Iterable<string>): (path: string) => HashedPa
 /** The files of a folder that a build tool may have named. */
 interface Listed {
   readonly code: string[];
-  /** Paths of assets that are not in the folder's evidence yet. */
+  /** The paths of assets that are not added to the folder's evidence yet. */
   readonly assets: string[];
 }
 
-/** The evidence that the names of a tree give about each other, folder by folder on demand. */
+/** The evidence that the names of a tree provide about each other, computed for each folder on demand. */
 class TreeEvidence {
-  /** By path, with a slash at the end. */
+  /** The listed files by path, with a slash at the end. */
   readonly #listed = new Map<string, Listed>();
-  /** The folders that a name of {@linkcode codeIn} stands for. */
+  /** The folders for each name of {@linkcode codeIn}. */
   readonly #codeFolders = new Map<string, string[]>();
-  /** The evidence found so far, by path or by a name of {@linkcode codeIn}. */
+  /** The evidence so far, by path or by a name of {@linkcode codeIn}. */
   readonly #found = new Map<string, FolderEvidence>();
-  /** The places of layouts that files show. */
+  /** The places of layouts that files have revealed. */
   readonly #places: NonNullable<ReturnType<typeof placeBeside>>[] = [];
 
   constructor(paths: Iterable<string>) {
@@ -160,7 +160,7 @@ class TreeEvidence {
     return near.some((each) => each.vouchesFor(tail, isCode, own));
   }
 
-  /** The evidence of the folders where a build that made a file of `folder` puts its scripts, if they have clear tails. */
+  /** Returns the evidence of folders for the scripts of a build that made a file of `folder`, if they have clear tails. */
   #codeNear(folder: string, isCode: boolean, tail: Tail): FolderEvidence[] {
     return [folder, ...codeFoldersNear(folder, isCode, tail.family)].flatMap((each) => {
       const evidence = this.#evidence(each);
@@ -168,7 +168,7 @@ class TreeEvidence {
     });
   }
 
-  /** Returns the evidence in a folder, or in the folders of one name, or undefined. */
+  /** Returns the evidence of a folder, or of the folders with one name, or undefined. */
   #evidence(name: string): FolderEvidence | undefined {
     const found = this.#found.get(name);
     if (found) return found;
@@ -181,7 +181,7 @@ class TreeEvidence {
     return evidence;
   }
 
-  /** Sorts the files by their folders. */
+  /** Groups the files by their folders. */
   #list(paths: Iterable<string>): void {
     let folder: string | undefined;
     let files: Listed = { code: [], assets: [] };

@@ -1,21 +1,21 @@
 import type { FileName, HashedPart } from "./hash_part.ts";
 import { textLikelihood } from "./natural_text.ts";
 
-/** A folder for files that a framework names by hash, and sends as immutable itself. */
+/** A folder for files that a framework names by hash, and itself serves as immutable. */
 interface Layout {
-  /** Its path's end. */
+  /** The end of its path. */
   readonly folder: string;
-  /** Finds the hash in the path below the folder. */
+  /** Finds the hash in a path below the folder. */
   readonly hash: RegExp;
 }
 
-/** Vite's hashes: behind a dot, for workers behind a dash; a chunk has no other name. */
+/** Vite's hashes: after a dot, for workers after a dash; the name of a chunk is only its hash. */
 const SVELTEKIT: Layout = {
   folder: "_app/immutable/",
   hash: /(?<=\.)[\w-]{8}(?=\.\w+$)|(?<=^chunks\/|^workers\/.*-)[\w-]{8}(?=\.js$)/,
 };
 
-/** Vite's hashes, and Nuxt 2's, which are webpack's; the manifest of a build is named by the build's id. */
+/** Vite's hashes, and Nuxt 2's, which are webpack's; a build's manifest has the name of the build's id. */
 const NUXT: Layout = {
   folder: "_nuxt/",
   hash: new RegExp(
@@ -25,13 +25,13 @@ const NUXT: Layout = {
   ),
 };
 
-/** An image is named by the hash of its original and that of its conversion; a font by one of 16 digits. */
+/** An image has the hash of its original and that of its conversion; a font has one of 16 digits. */
 const ASTRO: Layout = {
   folder: "_astro/",
   hash: /(?<=\.)[\w-]{8}(?:_Z?[\dA-Za-z]{3,6})?(?=\.\w+$)|(?<=^fonts\/)[\da-f]{16}(?=\.\w+$)/,
 };
 
-/** Turbopack's, in base 38 or 40, begin with a digit; webpack's are hexadecimal; manifests are below the build's id. */
+/** Turbopack's hashes, in base 38 or 40, begin with a digit; webpack's are hexadecimal; manifests are below the build's id. */
 const NEXT: Layout = {
   folder: "_next/static/",
   hash: new RegExp(
@@ -42,29 +42,29 @@ const NEXT: Layout = {
   ),
 };
 
-/** webpack's MD5 of an asset; for pictures of several sizes, a folder by that of the original and by the conversion. */
+/** webpack's MD5 of an asset; pictures of several sizes are in a folder with the original's hash and one of the conversion. */
 const GATSBY: Layout = { folder: "static/", hash: /(?<=-)[\da-f]{32}(?=\.\w+$)|^[\da-f]{32}\/[\da-f]{5}(?=\/)/ };
 
-/** The layouts whose folders have names of their own. */
+/** The layouts whose folders have characteristic names. */
 const layouts: readonly Layout[] = [SVELTEKIT, NUXT, ASTRO, NEXT];
 
-/** Scripts by which other folders are known: Next.js' manifest in a folder named by the build's id, Gatsby's runtime. */
+/** Scripts that identify other folders: Next.js' manifest in a folder with the build's id, and Gatsby's runtime. */
 const MARKS: readonly (readonly [end: RegExp, Layout, folder: string])[] = [
   [/(?:^|\/)[\w-]{7,64}\/_buildManifest\.js$/, NEXT, ""],
   [/(?:^|\/)webpack-runtime-[\da-f]{20}\.js$/, GATSBY, GATSBY.folder],
 ];
 
-/** The maximum likelihood of text in such a folder: people chose names above it; 0.4% of hashes are above. */
+/** The maximum likelihood of text in such a folder: names above it were written by people; 0.4% of hashes exceed it. */
 const MAX_TEXT_LIKELIHOOD = 4;
 
-/** The place of the files of a layout. */
+/** A layout, and the place of its files in a path. */
 export interface Place {
   readonly layout: Layout;
-  /** The index at which the path below the layout's folder begins. */
+  /** The index of the path below the layout's folder. */
   readonly start: number;
 }
 
-/** Returns the place that `path` shows, if any, such as `.next/static` served directly; and its folder. */
+/** Returns the place that `path` reveals, if any, such as `.next/static` served directly; and its folder. */
 export function placeBeside(path: string): Place & { readonly folder: string } | undefined {
   for (const [end, layout, below] of MARKS) {
     const at = path.search(end);

@@ -1,4 +1,4 @@
-/** Kinds of characters, a bit each. In hashes the kind changes at nearly every step, in words seldom. */
+/** The kinds of characters, a bit each. In hashes, the kind changes at nearly every step; in words, rarely. */
 export const SMALL = 1;
 export const CAPITAL = 2;
 export const DIGIT = 4;
@@ -6,13 +6,13 @@ export const DIGIT = 4;
 export const JOINT = 8;
 /** All characters outside base64url. */
 export const NONE = 16;
-/** The bits of kinds, of which every character has one; further bits are traits. */
+/** The bits of kinds, exactly one of which each character has; further bits are properties. */
 export const KIND = 31;
-/** `g` to `z` and `G` to `Z`: not in hexadecimal. */
+/** `g` to `z` and `G` to `Z`: not hexadecimal. */
 export const ABOVE_F = 32;
-/** `0`, `1`, `8` and `9`: not in base32. */
+/** `0`, `1`, `8` and `9`: not base32. */
 export const NOT_BASE32 = 64;
-/** `i`, `l`, `o` and `u`: not in Bun's base32, which has small letters, and which hardly any word consists of. */
+/** `i`, `l`, `o` and `u`: not in Bun's base32, which has small letters, and in which hardly any word can be written. */
 export const NOT_BUN = 128;
 
 const bits = new Uint8Array(128).fill(NONE);
@@ -28,15 +28,15 @@ for (const [characters, kind] of kinds) {
   }
 }
 
-/** Returns the bits of a UTF-16 code unit; NONE outside of a text. */
+/** Returns the bits of a UTF-16 code unit; NONE outside a text. */
 export function bitsOf(code: number): number {
   return code < bits.length ? bits[code] : NONE;
 }
 
 /**
- * The frequency with which a letter follows another one in English and technical words, relative to chance. 4 is equal;
- * each step up or down doubles or halves it. A row for each first letter, a digit for each second one. Counted in the
- * 15,000 words that the documentation of npm packages uses.
+ * The frequency with which a letter follows another one in English and technical words, relative to chance. 4 means
+ * equal; each step doubles or halves it. There is a row for each first letter, and a digit for each second one. Counted
+ * in 15,000 words of the documentation of npm packages.
  */
 const PAIRS = (
   "16651351514757050767443242" + "52115000410610410442400020" + "60416006505510700536400020" +
@@ -56,17 +56,17 @@ const DIGIT_LETTER = -5.5;
 const DIGIT_DIGIT = 1;
 const AT_JOINT = -0.5;
 
-/** The score of that change in text of both cases: there a word loses by how it begins, `Data`, `data`, or `DATA`. */
+/** The score of that change in text of both cases, which is also scored by its beginning: `Data`, `data` or `DATA`. */
 const CAPITALIZED = -3;
 const SMALL_WORD = -4;
 const ALL_CAPITALS = -8;
 const DIGIT_LETTER_OF_BOTH = -2;
 const DIGIT_DIGIT_OF_BOTH = 1.5;
 const AT_JOINT_OF_BOTH = -4;
-/** The offset by which texts of both cases and of one get equal scores. */
+/** The offset that gives texts of one and of both cases equal scores. */
 const BOTH_CASES = 9;
 
-/** Letters as in `checkBox` or `DataView`. Only 2% of hashes look so, and nearly all of these are taken for text. */
+/** Letters as in `checkBox` or `DataView`. Only 2% of hashes look so; nearly all of these are classified as text. */
 const CAMEL_CASE = /^[A-Z]?[a-z]+(?:[A-Z][a-z]+)+$|^[A-Z][a-z]+$/;
 const CASE_OF_WORDS = 3;
 
@@ -75,8 +75,8 @@ const A = "a".charCodeAt(0);
 const CASE = 0x20;
 
 /**
- * Scores how much base64url text looks like words and numbers rather than random, by a logistic regression over names
- * and hashes. Of hashes of 8 characters 0.5% are above 3; of words of that length 90%.
+ * Scores whether base64url text looks like words and numbers or like random text, by a logistic regression over names
+ * and hashes. Of hashes of 8 characters, 0.5% are above 3; of words of that length, 90%.
  */
 export function textLikelihood(text: string, start: number, end: number): number {
   let bits = 0;

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { EventEmitter } from "node:events";
 import { bytesOf, kindOf } from "../streams/internal.ts";
 
-/** @throws {TypeError} if a value is no stream of Node, of whatever class: if it lacks one of the methods. */
+/** @throws {TypeError} if a value lacks one of the methods, so that it is not a stream of Node, of whatever class. */
 export function requireMethods(value: unknown, name: string, kind: string, methods: readonly string[]): void {
   const object = (value ?? {}) as Record<string, unknown>;
   const missing = methods.find((method) => typeof object[method] !== "function");
@@ -10,26 +10,26 @@ export function requireMethods(value: unknown, name: string, kind: string, metho
   throw new TypeError(`${name} must be ${kind}: it has no ${missing}()`);
 }
 
-/** Returns the error of a stream whose other end is gone, with the code that `node:stream` gives it. */
+/** Returns the error of a stream whose other end has closed, with the code of `node:stream`. */
 export function prematureClose(message: string, cause: unknown): Error {
   const error = cause ? new Error(message, { cause }) : new Error(message);
   return Object.assign(error, { code: "ERR_STREAM_PREMATURE_CLOSE" });
 }
 
-/** Converts a reason to an error to destroy a stream with: without one, http2 reports success to the other end. */
+/** Converts a reason to an error for destroying a stream: without one, http2 would report success to the other end. */
 export function toError(reason: unknown, message: string): Error {
   return reason instanceof Error ? reason : new Error(message, { cause: reason });
 }
 
-/** A web stream over a stream of Node, which owns its listeners until that has closed. */
+/** A web stream over a stream of Node, whose listeners it has until that closes. */
 export interface Bridge {
   onError(error: unknown): void;
-  /** Called when the stream of Node has finished, or ended. */
+  /** Called when the stream of Node has finished or ended. */
   onEnd(): void;
   onClose(): void;
 }
 
-/** Calls a bridge on events of a stream of Node until it has closed; returns a function that stops before. */
+/** Connects a bridge to the events of a stream of Node until that closes; returns a function that disconnects it earlier. */
 export function listen(emitter: EventEmitter, end: "end" | "finish", bridge: Bridge): () => void {
   const onError = (error: unknown): void => bridge.onError(error);
   const onEnd = (): void => bridge.onEnd();
@@ -60,7 +60,7 @@ export function joinChunks(chunks: readonly unknown[]): Joined {
   return Buffer.concat(byteArrays === chunks.length ? chunks as Uint8Array[] : encodeRuns(chunks.map(toJoined)));
 }
 
-/** The mean length from which separate writes, corked, cost less than copying: 3x for 16 KiB. */
+/** The mean length from which separate, corked writes cost less than copying: a third for 16 KiB. */
 const LARGE = 4096;
 
 export function areLarge(chunks: readonly unknown[]): boolean {
@@ -97,7 +97,7 @@ function toJoined(chunk: unknown): Joined {
   throw new TypeError(`Cannot write a chunk of type ${kindOf(chunk)}: use a string, an ArrayBuffer or a view of one`);
 }
 
-/** Returns the size of a chunk in the queue; other values are refused when they are written. */
+/** Returns the size of a chunk in the queue; values of other types are refused when they are written. */
 export function lengthOf(chunk: unknown): number {
   if (typeof chunk === "string") return chunk.length;
   const { byteLength } = (chunk ?? {}) as { byteLength?: unknown };

@@ -2,14 +2,14 @@ import type { Readable } from "node:stream";
 import { ReadableStream, type ReadableStreamDefaultController, type UnderlyingDefaultSource } from "../streams/mod.ts";
 import { type Bridge, listen, prematureClose, requireMethods, toError } from "./bridge.ts";
 
-/** The source of a readable's chunks, on demand. Listens only while it is read: a listener keeps data from `pipe()`. */
+/** The source of a readable's chunks, on demand. Listens only while it is read, since a listener would withhold data from `pipe()`. */
 class ReadableSource<R> implements UnderlyingDefaultSource<R>, Bridge {
   readonly stream: ReadableStream<R>;
   readonly #readable: Readable;
-  #controller: ReadableStreamDefaultController<R> = undefined as never; // set by start()
+  #controller: ReadableStreamDefaultController<R> = undefined as never; // assigned by start()
   #stopListening: (() => void) | undefined = undefined;
   #listensForData = false;
-  /** Whether a pull waits for data of the readable. */
+  /** Whether a pull waits for data from the readable. */
   #isWanted = false;
   /** Whether the stream has closed or errored, or was cancelled. */
   #isOver = false;
@@ -38,7 +38,7 @@ class ReadableSource<R> implements UnderlyingDefaultSource<R>, Bridge {
     }
   }
 
-  /** Stops listening until the next read, if the stream is unlocked: another one follows. */
+  /** Stops listening until the next read, if the stream is unlocked: another stream may follow. */
   leave(): void {
     if (this.stream.locked) return;
     this.#stopListening?.();
@@ -59,7 +59,7 @@ class ReadableSource<R> implements UnderlyingDefaultSource<R>, Bridge {
     this.#readable.destroy(reason === undefined ? undefined : toError(reason, "The stream was cancelled"));
   }
 
-  /** Takes one chunk: what this stream had in its queue, no other reader of the readable would get. */
+  /** Takes one chunk: chunks in this stream's queue would be lost to other readers of the readable. */
   #read(): void {
     const chunk: unknown = this.#readable.read();
     if (chunk === null) return;
@@ -84,7 +84,7 @@ class ReadableSource<R> implements UnderlyingDefaultSource<R>, Bridge {
   }
 
   readonly #onReadable = (): void => {
-    this.#isWanted &&= this.stream.locked; // else the read that wanted it was given up, and others may take it
+    this.#isWanted &&= this.stream.locked; // otherwise the read was given up, and other readers may take the chunk
     if (this.#isWanted && !this.#isOver) this.#read();
     else this.#stopListeningForData();
   };
@@ -107,7 +107,7 @@ class ReadableSource<R> implements UnderlyingDefaultSource<R>, Bridge {
   }
 }
 
-/** The property of a readable that holds its latest bridge: a WeakMap would make a page a tenth larger. */
+/** The property of a readable for its latest bridge: a WeakMap would make a page a tenth larger. */
 const BRIDGE: unique symbol = Symbol("millrace, readable");
 
 function leftError(): Error {
@@ -115,20 +115,20 @@ function leftError(): Error {
 }
 
 /**
- * Makes a ReadableStream of a readable of `node:stream`: a request of `node:http` or `node:http2`, a socket, a file,
+ * Converts a readable of `node:stream` to a ReadableStream: a request of `node:http` or `node:http2`, a socket, a file,
  * standard input.
  *
- * Chunks are Uint8Arrays; strings if the readable has an encoding; what the readable gives if it is in object mode. The
- * stream takes each when a read wants it: how far ahead the readable reads is for its own high-water mark to say.
+ * Chunks are Uint8Arrays, strings if the readable has an encoding, or any values in object mode. The stream takes a
+ * chunk only for a pending read; the readable's own high-water mark limits its reading ahead.
  *
- * The stream is no byte stream: that would have to detach the chunks' buffers, and Node lets small chunks share one.
+ * The stream is not a byte stream: that would have to detach the chunks' buffers, which small chunks share in Node.
  *
- * Cancelling the stream destroys the readable; for a request of `node:http` whose body has not all arrived that closes
- * the connection. If the readable fails, or closes before its end, as a request whose visitor has left, the stream
- * errors. Nothing but a cancellation destroys it: after a pipe or a loop with `preventCancel` others can read the rest.
+ * Cancelling the stream destroys the readable; for a request of `node:http` with an incomplete body, that closes the
+ * connection. If the readable fails, or closes before its end, for example because the client left, the stream errors.
+ * Only a cancellation destroys the readable: after a pipe or a loop with `preventCancel`, other code can read the rest.
  *
- * @param readable The source. Nothing else should read from it meanwhile.
- * @throws {TypeError} if `readable` is no readable stream of Node.
+ * @param readable The source. No other code should read from it meanwhile.
+ * @throws {TypeError} if `readable` is not a readable stream of Node.
  * @example A readable of objects
  * ```ts
  * import { fromNodeReadable } from "@millrace/streams/node";

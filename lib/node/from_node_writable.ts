@@ -15,7 +15,7 @@ import {
   toError,
 } from "./bridge.ts";
 
-/** The members of an http2 stream that are used, on either side of a connection. */
+/** The members of an http2 stream used here, on either side of a connection. */
 interface Http2End extends EventEmitter {
   readonly destroyed: boolean;
   readonly headRequest?: boolean;
@@ -25,25 +25,25 @@ interface Http2End extends EventEmitter {
   readonly writableEnded: boolean;
 }
 
-/** The encoding of strings, whatever a writable's default: batches may join them to bytes. */
+/** The encoding of strings, whatever a writable's default, since batches may convert them to bytes. */
 const UTF_8 = "utf8";
 const WITHOUT_BODY: readonly unknown[] = [204, 205, 304];
 
-/** Returns the http2 stream that a writable is, or that an Http2ServerResponse writes to. */
+/** Returns the http2 stream of a writable, which may be that stream or an Http2ServerResponse. */
 function http2EndOf(writable: Writable): Http2End | undefined {
   if ("rstCode" in writable) return writable as unknown as Http2End;
   const { stream } = writable as { stream?: unknown };
   return typeof stream === "object" && stream !== null && "rstCode" in stream ? stream as Http2End : undefined;
 }
 
-/** Whether a response must have no body. http2 fails on writes to such a response, http ignores them. */
+/** Whether a response must not have a body. http2 fails on writes to such a response, http ignores them. */
 function isWithoutBody(end: Http2End, writable: Writable): boolean {
   if (end.headRequest) return true;
   const sent = end.headersSent ? end.sentHeaders?.[":status"] : undefined;
   return WITHOUT_BODY.includes(sent ?? (writable as { statusCode?: number }).statusCode);
 }
 
-/** Codes of writes that were dropped because their stream was destroyed: the cause has another error. */
+/** Codes of writes that were dropped because their stream was destroyed: another error has the cause. */
 const DROPPED: readonly unknown[] = [
   "ECANCELED",
   "ERR_STREAM_DESTROYED",
@@ -52,8 +52,9 @@ const DROPPED: readonly unknown[] = [
 ];
 
 /**
- * Writes batches to a writable, each after the callback of the last: chunks are acknowledged only when they are
- * written. Destroys the writable only on an abort or a failed write or end of its own: others may share and end it.
+ * Writes batches to a writable, each after the callback of the last, so that chunks are acknowledged once they are
+ * written. Destroys the writable only on an abort, or if its own write or end fails, since other code may share and end
+ * the writable.
  */
 class WritableSink implements BatchedUnderlyingSink<unknown>, Bridge {
   readonly stream: BatchedWritableStream<unknown>;
@@ -64,8 +65,8 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Bridge {
   /** The emitter of the writable's events. An Http2ServerResponse emits `finish` even if it was reset. */
   readonly #events: EventEmitter;
   readonly #isStandardOutput: boolean;
-  #controller: WritableStreamDefaultController = undefined as never; // set by start()
-  /** The batch that is being written, or the end. */
+  #controller: WritableStreamDefaultController = undefined as never; // assigned by start()
+  /** The promise of the running batch, or of the end. */
   #pending: Deferred<void> | undefined = undefined;
   /** Whether aborts are observed while a write is pending. Signals for all streams would make a page a tenth larger. */
   #seesAborts = false;
@@ -88,7 +89,7 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Bridge {
     );
   }
 
-  /** Whether the next caller can have the stream: it is unlocked, and the writable open. */
+  /** Whether the next caller can reuse the stream: it is unlocked, and the writable open. */
   get isFree(): boolean {
     const { destroyed, writableEnded } = this.#writable;
     return !this.stream.locked && !this.#isOver && !destroyed && !writableEnded;
@@ -129,7 +130,7 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Bridge {
     if (this.#isStandardOutput || this.#isWithoutBody()) {
       this.#isOver = true;
       if (this.#isStandardOutput) this.#stopListening();
-      else this.#writable.end(); // has finished already, as http2 sees it
+      else this.#writable.end(); // it has finished already, for http2
       return undefined;
     }
     const pending = this.#begin();
@@ -137,7 +138,7 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Bridge {
       if (this.#writable.writableEnded) this.#error(endedByOthers());
       else this.#end(undefined);
     } catch (error) {
-      this.#fail(error); // such as a response's, whose body is shorter than its strict Content-Length
+      this.#fail(error); // for example a response whose body is shorter than its strict Content-Length
     }
     return pending.promise;
   }
@@ -147,7 +148,7 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Bridge {
     this.#isOver = true;
     this.#pending?.reject(reason);
     if (!this.#isStandardOutput) this.#writable.destroy(toError(reason, "The stream was aborted"));
-    else if (this.#pending === undefined) this.#stopListening(); // else it may still fail
+    else if (this.#pending === undefined) this.#stopListening(); // otherwise it may still fail
   }
 
   #isWithoutBody(): boolean {
@@ -162,7 +163,7 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Bridge {
     return this.#pending = new Deferred<void>();
   }
 
-  /** Listens for an abort if a write is still pending, as few are: it might delay the abort for ever otherwise. */
+  /** Listens for an abort if a write is still pending, which is rare: otherwise the write might delay the abort for ever. */
   readonly #onEndOfTurn = (): void => {
     this.#seesAborts = this.#pending !== undefined;
     if (!this.#seesAborts || this.#isOver) return;
@@ -188,12 +189,12 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Bridge {
 
   readonly #onWritten = (error?: Error | null): void => {
     if (this.#isOver && this.#isStandardOutput) {
-      if (!error) this.#stopListening(); // else an event of the error follows, and what listens to it stays until `close`
+      if (!error) this.#stopListening(); // otherwise an error event follows, and its listener stays until `close`
     } else if (error) {
       const { code } = error as { code?: unknown };
       this.#fail(DROPPED.includes(code) ? this.#leftError(error) : error);
     } else if (this.#http2?.rstCode) {
-      this.#fail(this.#leftError(undefined)); // a stream that is reset says that all is written
+      this.#fail(this.#leftError(undefined)); // a stream that was reset reports that all bytes are written
     } else {
       this.#settle();
     }
@@ -207,7 +208,7 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Bridge {
       this.#isOver = true;
       this.#settle();
     } else {
-      this.#settle(); // what was in flight is written
+      this.#settle(); // the bytes in flight are written
       this.#error(endedByOthers());
     }
   }
@@ -252,7 +253,7 @@ function endedByOthers(): Error {
   return prematureClose("Cannot write: the writable was ended before the stream was closed", undefined);
 }
 
-/** Whether it is standard output or error, which stay open, as for `node:stream`'s `pipeline()`: others write to them too. */
+/** Whether it is standard output or error, which stay open, as in `pipeline()` of `node:stream`, since other code writes to them. */
 function isStandardOutput(writable: Writable): boolean {
   const { fd } = writable as { fd?: unknown };
   if (fd === 1) return writable === process.stdout as unknown;
@@ -274,8 +275,8 @@ function isStandardOutput(writable: Writable): boolean {
  */
 export interface FromNodeWritableOptions {
   /**
-   * The maximum that is queued or in flight: bytes, where strings count with their length; chunks for a writable in
-   * object mode. A write takes at most half of that, so that the rest can be filled meanwhile.
+   * The maximum of queued and in-flight data: in bytes, with the length of strings, or in chunks for a writable in
+   * object mode. A write takes at most half of it, so that the other half can be filled meanwhile.
    *
    * @default 131,072, or 1,024 in object mode
    */
@@ -290,36 +291,37 @@ export const fromNodeWritableOptions: SchemaOf<FromNodeWritableOptions> = /* @__
 const BYTES = 128 * 1024;
 const OBJECTS = 1024;
 const METHODS = ["write", "end", "cork", "uncork", "destroy", "on", "off"];
-/** The property of a writable that holds its latest bridge: a WeakMap would make a page a tenth larger. */
+/** The property of a writable for its latest bridge: a WeakMap would make a page a tenth larger. */
 const BRIDGE: unique symbol = Symbol("millrace, writable");
-/** The minimum limit of a batch, for a low high-water mark; relevant only if writers ignore backpressure. */
+/** The minimum limit of a batch with a low high-water mark; relevant only if writers ignore backpressure. */
 const MIN_BATCH = BYTES / 8;
 
 /**
- * Makes a WritableStream of a writable of `node:stream`: a response of `node:http` or `node:http2`, a socket, a file,
- * standard output.
+ * Converts a writable of `node:stream` to a WritableStream: a response of `node:http` or `node:http2`, a socket, a
+ * file, standard output.
  *
- * Chunks written in one turn of the event loop go out in one `write()`: bytes and strings joined, objects and large
- * chunks one by one between `cork()` and `uncork()`. While the writable works on it, further chunks queue for the next
- * one. A chunk is a string, an ArrayBuffer or a view of one; in object mode, anything. A page of strings is best left as
- * it is: encoding a chunk costs more than writing it. If the stream closes with its only batch, a response that has sent
- * no headers yet is sent whole, with a `content-length`.
+ * Chunks of one turn of the event loop are written in one `write()`: bytes and strings are joined, objects and large
+ * chunks written one by one between `cork()` and `uncork()`. Meanwhile further chunks queue for the next `write()`. A
+ * chunk is a string, an ArrayBuffer or a view of one; in object mode, any value. Write strings without encoding them:
+ * encoding a chunk costs more than writing it. If the stream closes with its only batch, a response without sent
+ * headers is sent whole, with a `content-length`.
  *
- * A `write()` is fulfilled when the writable has called back, as it does when the system has the bytes. Closing the
- * stream ends the writable, and waits until it has finished; process.stdout and process.stderr stay open. If the writable
- * fails, or closes since the client has left, the stream errors at once, so that a pipe into it cancels its source.
+ * A `write()` fulfils when the writable has called back, which happens once the system has the bytes. Closing the
+ * stream ends the writable, and waits until it has finished; process.stdout and process.stderr stay open. If the
+ * writable fails, or closes because the client left, the stream errors at once, so that a pipe into it cancels its
+ * source.
  *
- * Aborting the stream, or a write of its that fails, destroys the writable; nothing else does. After a pipe with
- * `preventClose` it is yours: if you end it, or others do, all that was written goes out. A stream that is still in use
- * then errors with its next write, and at the latest when the writable has finished.
+ * Only an abort, or a failed write of this stream, destroys the writable. After a pipe with `preventClose`, other code
+ * may end the writable: all written chunks are sent. A stream that is still in use then errors with its next write, or
+ * at the latest when the writable has finished.
  *
- * A pipe that its `signal` stops waits for the batch in flight first, as every pipe does. If a client that reads nothing
- * is to be cut off at once, destroy the writable.
+ * Like every pipe, one that its `signal` stops first waits for the batch in flight. To disconnect a client that does
+ * not read, destroy the writable.
  *
- * As long as a stream is open and unlocked, further calls for its writable return it again.
+ * While the stream is open and unlocked, further calls for the same writable return it again.
  *
- * @param writable The destination. Nothing else should write to it meanwhile.
- * @throws {TypeError} if `writable` is no writable stream of Node.
+ * @param writable The destination. No other code should write to it meanwhile.
+ * @throws {TypeError} if `writable` is not a writable stream of Node.
  * @throws {RangeError} if `highWaterMark` is negative or NaN.
  * @example Render a page into a response
  * ```ts

@@ -1,5 +1,5 @@
 /**
- * Which files a browser loads for an HTML page.
+ * Finds the files that a browser loads for an HTML page.
  *
  * @module
  */

@@ -3,19 +3,19 @@ import { scriptReferences } from "./script_references.ts";
 import { styleReferences } from "./style_references.ts";
 import { type Tag, tags } from "./tags.ts";
 
-/** The references of a page, and the URL that they are relative to. */
+/** The references of a page, and their base URL. */
 export interface PageReferences {
-  /** The URL that `<base>` names, as it is written; relative to the page's own. Undefined if there is none. */
+  /** The URL of `<base>` as written, relative to the page's own; undefined if there is none. */
   readonly base: string | undefined;
   readonly references: readonly Reference[];
 }
 
-/** Types of scripts that run; others hold data. */
+/** The types of scripts that run; others contain data. */
 const SCRIPT = /^(?:|module|(?:text|application)\/(?:x-)?(?:java|ecma|live)script(?:1\.[0-5])?)$/i;
 
 /**
- * Lists what a browser loads for a page, including what its scripts import by name. Nothing is evaluated: a `srcset`
- * gives the candidate for a common screen, a `<picture>` the first source of a known type.
+ * Lists the files that a browser loads for a page, including static imports of its scripts. Nothing is evaluated: a
+ * `srcset` yields the candidate for a common screen, and a `<picture>` the first source of a known type.
  */
 export function pageReferences(html: string): PageReferences {
   const found = new Found();
@@ -26,7 +26,7 @@ export function pageReferences(html: string): PageReferences {
 class Found implements PageReferences {
   base: string | undefined;
   readonly references: Reference[] = [];
-  /** Whether a `<source>` of the current `<picture>` was chosen, in place of its image. */
+  /** Whether a `<source>` of the current `<picture>` was chosen instead of its image. */
   #picture: "none" | "open" | "taken" = "none";
 
   take(tag: Tag): void {

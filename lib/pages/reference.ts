@@ -2,14 +2,14 @@ export type ReferenceKind = "script" | "style" | "image" | "font" | "other";
 
 /** A file that a page or a style sheet refers to. */
 export interface Reference {
-  /** The URL as written, to be resolved. */
+  /** The URL as written, not resolved. */
   readonly url: string;
   readonly kind: ReferenceKind;
-  /** Whether a browser may load it later or never, such as images out of view and pages to come. */
+  /** Whether a browser may load it later or never, such as images out of view and next pages. */
   readonly isLater: boolean;
 }
 
-/** A position in a text that is being read. */
+/** A position in a text. */
 export class TextCursor {
   readonly text: string;
   at = 0;
@@ -18,7 +18,7 @@ export class TextCursor {
     this.text = text;
   }
 
-  /** Takes the text that matches `pattern` here, which is sticky. */
+  /** Takes the text that the sticky `pattern` matches here. */
   take(pattern: RegExp): RegExpExecArray | undefined {
     pattern.lastIndex = this.at;
     const match = pattern.exec(this.text);
@@ -33,19 +33,19 @@ export class TextCursor {
   }
 }
 
-/** Formats of images that all current browsers take. */
+/** Formats of images that all current browsers support. */
 export const KNOWN_IMAGE: RegExp = /^image\/(?:avif|webp|jpeg|png|gif|svg\+xml|bmp|x-icon)\s*(?:;|$)/i;
 
 /** The width for which an image is chosen, the first that is wide enough: a page on a laptop. */
 const WIDTH = 1200;
 
-/** Returns the candidate of a `srcset` for a screen of one pixel a point, or undefined. */
+/** Returns the candidate of a `srcset` for a screen with one pixel for each point, or undefined. */
 export function candidateOf(srcset: string | undefined): string | undefined {
   if (srcset === undefined) return undefined;
   return forCommonScreen([...candidates(srcset)])?.url;
 }
 
-/** Returns the candidate for a screen of one pixel a point, or undefined. */
+/** Returns the candidate for a screen with one pixel for each point, or undefined. */
 export function forCommonScreen<Image extends Size>(images: readonly Image[]): Image | undefined {
   const byAmount = images.toSorted((a, b) => a.amount - b.amount);
   return byAmount.find(({ amount, isWidth }) => amount >= (isWidth ? WIDTH : 1)) ?? byAmount.at(-1);
@@ -85,7 +85,7 @@ function withoutCommas(word: string): string {
   return word.slice(0, end);
 }
 
-/** Kinds of preloaded files, by `as`. */
+/** The kinds of preloaded files, by `as`. */
 const preloaded: ReadonlyMap<string, ReferenceKind> = new Map([
   ["script", "script"],
   ["style", "style"],

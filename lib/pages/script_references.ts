@@ -1,6 +1,6 @@
 import { type Reference, type ReferenceKind, TextCursor } from "./reference.ts";
 
-/** Lists the modules that a script imports by path, `import()` as later ones, in linear time. Import maps are not read. */
+/** Lists the modules that a script imports by path, with `import()` as later ones, in linear time. Import maps are not read. */
 export function scriptReferences(script: string): Reference[] {
   return new ScriptReader(script).read();
 }
@@ -8,7 +8,7 @@ export function scriptReferences(script: string): Reference[] {
 const SPACE = /[\s\ufeff]+/y;
 const LINE = /.+/y;
 const WORD = /[\w$#\\\u0080-\uffff]+/y;
-// Repetitions are limited: V8 stores each turn of a repeated group, and throws after some three million.
+// Repetitions are limited: V8 stores each iteration of a repeated group, and throws after some three million.
 const DOUBLE_QUOTED = /(?:[^"\\\n]+|\\[^]){1,999}/y;
 const SINGLE_QUOTED = /(?:[^'\\\n]+|\\[^]){1,999}/y;
 const TEMPLATE = /(?:[^`\\$]+|\\[^]|\$(?!\{)){1,999}/y;
@@ -16,32 +16,32 @@ const REGULAR_EXPRESSION = /(?:[^\\/[\n]+|\\.){1,999}/y;
 const CHARACTER_CLASS = /(?:[^\]\\\n]+|\\.){1,999}/y;
 const FLAGS = /\w+/y;
 const PLAIN_TEMPLATE = /`([^`\\$]*)`/y;
-/** `with { type: "json" }` behind an import, and the second argument of `import()`. */
+/** `with { type: "json" }` after an import, and the second argument of `import()`. */
 const TYPE = /\s*(?:with|assert)\s*\{\s*["']?type["']?\s*:\s*["'](\w+)["']/y;
 const TYPE_ARGUMENT = /\s*,\s*\{\s*(?:with|assert)\s*:\s*\{\s*["']?type["']?\s*:\s*["'](\w+)["']/y;
 
-/** Words that end no value: a slash after them begins a regular expression. */
+/** Words that do not end a value: a slash after them begins a regular expression. */
 const OPERATORS: ReadonlySet<string> = new Set(
   "return typeof case in of delete void throw new instanceof do else yield await extends default".split(" "),
 );
-/** Words after which parentheses end no value. */
+/** Words after which parentheses do not end a value. */
 const STATEMENTS: ReadonlySet<string> = new Set(["if", "while", "for", "with"]);
 const kinds: Readonly<Record<string, ReferenceKind>> = { json: "other", css: "style" };
-/** The maximum number of words before a module's name, as in `import a, * as b from "…"`. */
+/** The maximum number of words before a module's name, such as in `import a, * as b from "…"`. */
 const MAX_WORDS = 5;
 
-/** Reads a script's tokens, as far as needed to distinguish code from text. */
+/** Reads a script's tokens, as far as necessary to distinguish code from text. */
 class ScriptReader extends TextCursor {
   readonly #references: Reference[] = [];
-  /** Whether each open brace is that of a value in a template. */
+  /** Whether each open brace begins a value in a template. */
   readonly #braces: boolean[] = [];
-  /** Whether each open parenthesis is that of a statement such as `if`. */
+  /** Whether each open parenthesis belongs to a statement such as `if`. */
   readonly #parentheses: boolean[] = [];
   /** The preceding word or character. */
   #before = "";
-  /** Whether a value ends here, so that a slash divides. */
+  /** Whether a value ends here, so that a slash is a division. */
   #isValue = false;
-  /** The index up to which no regular expression is looked for, since one had no end. */
+  /** The index up to which slashes are divisions, since a regular expression had no end. */
   #divides = 0;
 
   read(): Reference[] {
@@ -67,7 +67,7 @@ class ScriptReader extends TextCursor {
     this.#ended(word, isName || !OPERATORS.has(word));
   }
 
-  /** Reads on if a module's name follows. */
+  /** Continues if a module's name follows. */
   #import(word: "import" | "export"): void {
     const start = this.at;
     this.#blank();
@@ -79,10 +79,10 @@ class ScriptReader extends TextCursor {
     if (isCall) this.#blank();
     const isWhole = !isCall || type !== undefined || /[),]/.test(this.text[this.at] ?? "");
     if (name && isWhole) this.#add(name, kinds[type ?? ""] ?? "script", isCall);
-    if (name === undefined || isCall) this.at = start; // what follows may hold more of them
+    if (name === undefined || isCall) this.at = start; // the following text may contain further imports
   }
 
-  /** Reads what an import or an export names, up to the module's name; false if none follows. */
+  /** Reads the bindings of an import or an export, up to the module's name; returns false if no name follows. */
   #passBindings(word: "import" | "export"): boolean {
     let last = "";
     for (let words = 0; words <= MAX_WORDS; this.#blank()) {
@@ -116,7 +116,7 @@ class ScriptReader extends TextCursor {
     if (isURL) this.#references.push({ url: name, kind, isLater });
   }
 
-  /** Reads a string, if it ends before its line does, where a backslash continues the line. */
+  /** Reads a string, if it ends in its line; a backslash continues the line. */
   #string(): string | undefined {
     const quote = this.text[this.at];
     if (quote !== '"' && quote !== "'") return undefined;
@@ -126,13 +126,13 @@ class ScriptReader extends TextCursor {
     return this.skip(quote) ? this.text.slice(start, end) : undefined;
   }
 
-  /** Reads a template, or the rest of one behind a value. */
+  /** Reads a template, or its rest after a value. */
   #template(): void {
     this.at++;
     this.#takeAll(TEMPLATE);
     const isOpen = this.skip("$");
     if (isOpen) this.#braces.push(true);
-    this.at++; // the brace, or the end
+    this.at++; // skips the brace or the end
     this.#ended("`", !isOpen);
   }
 
@@ -143,7 +143,7 @@ class ScriptReader extends TextCursor {
     this.#divides = this.#lineEnd();
   }
 
-  /** Reads up to the end of a regular expression; false if its line ends before. */
+  /** Reads up to the end of a regular expression; returns false if its line ends first. */
   #passRegularExpression(): boolean {
     this.skip("/");
     for (this.#takeAll(REGULAR_EXPRESSION); !this.skip("/"); this.#takeAll(REGULAR_EXPRESSION)) {
@@ -158,7 +158,7 @@ class ScriptReader extends TextCursor {
   #punctuator(character: string): void {
     if (character === "}" && this.#braces.pop()) return this.#template();
     this.at++;
-    const isTwice = (character === "+" || character === "-") && this.skip(character); // the value is before or behind
+    const isTwice = (character === "+" || character === "-") && this.skip(character); // the value is before or after it
     let isValue = isTwice ? this.#isValue : character === "]";
     if (character === "{") this.#braces.push(false);
     else if (character === "(") this.#parentheses.push(STATEMENTS.has(this.#before));
@@ -191,7 +191,7 @@ class ScriptReader extends TextCursor {
     this.at = end === -1 ? this.text.length : end + 2;
   }
 
-  /** Takes all that matches `pattern` from here on, which is sticky. */
+  /** Takes all consecutive matches of the sticky `pattern` from here on. */
   #takeAll(pattern: RegExp): void {
     while (this.take(pattern));
   }

@@ -7,14 +7,17 @@ import {
   TextCursor,
 } from "./reference.ts";
 
-/** Lists what a style sheet or `style` may load, in linear time: imports, images, fonts' first files with Latin letters. */
+/**
+ * Lists the files that a style sheet or `style` may load, in linear time: imports, images, and the first file of each
+ * font with Latin letters.
+ */
 export function styleReferences(css: string): Reference[] {
   return new StyleReader(css).read();
 }
 
 const SPACE = /[\t\n\f\r ]/;
 const WORD = /[-\w\u0080-\uffff]*/y;
-/** Dots per point of each unit. */
+/** The dots for each point, by unit. */
 const units: Readonly<Record<string, number>> = { x: 1, dppx: 1, dpi: 1 / 96, dpcm: 2.54 / 96 };
 
 interface Option extends Size {
@@ -62,7 +65,7 @@ class StyleReader extends TextCursor {
     for (const each of references) this.#references.push(each);
   }
 
-  /** Reads up to the comma behind the option, or the end of all. */
+  /** Reads up to the comma after the option, or the end of all options. */
   #option(): Option {
     const start = this.#references.length;
     let [amount, isKnown, depth] = [1, true, 0];
@@ -87,7 +90,7 @@ class StyleReader extends TextCursor {
     return { references: this.#references.slice(start), amount, isWidth: false, isKnown };
   }
 
-  /** Reads a number with its unit, in dots per point. */
+  /** Reads a number with its unit, as dots for each point. */
   #resolution(): number {
     const number = this.#text((character) => !/[.\d]/.test(character));
     return parseFloat(number) * (units[this.#word().toLowerCase()] ?? 1) || 1;
@@ -96,7 +99,7 @@ class StyleReader extends TextCursor {
   #rule(): void {
     this.at++;
     const name = this.#word().toLowerCase();
-    if (name === "namespace") this.#past(";"); // it names a URL that nothing loads
+    if (name === "namespace") this.#past(";"); // its URL is not loaded
     else if (name === "font-face") this.#font();
     else if (name === "import") {
       this.#space();
@@ -106,7 +109,7 @@ class StyleReader extends TextCursor {
     }
   }
 
-  /** Reads a block of a font: its first file is that for current browsers. */
+  /** Reads a block of a font, whose first file is for current browsers. */
   #font(): void {
     const before = this.#references.length;
     const start = this.at;
@@ -130,7 +133,7 @@ class StyleReader extends TextCursor {
     return this.#text((character) => character === ")" || character === "(" || SPACE.test(character));
   }
 
-  /** Reads a string; one without an end ends with its line. */
+  /** Reads a string; an unterminated one ends with its line. */
   #string(): string {
     const quote = this.text[this.at++];
     const text = this.#text((character) => character === quote || /[\n\r\f]/.test(character));
@@ -138,7 +141,7 @@ class StyleReader extends TextCursor {
     return text;
   }
 
-  /** Reads up to the first character that `isEnd` picks and no backslash escapes. */
+  /** Reads up to the first unescaped character that `isEnd` accepts. */
   #text(isEnd: (character: string) => boolean): string {
     const start = this.at;
     while (this.at < this.text.length && !isEnd(this.text[this.at]!)) {
@@ -165,7 +168,7 @@ class StyleReader extends TextCursor {
   }
 }
 
-/** Whether ranges such as `U+0000-00FF, U+0131` hold the letter a. */
+/** Whether ranges such as `U+0000-00FF, U+0131` contain the letter a. */
 function hasLatin(ranges: string): boolean {
   return [...ranges.matchAll(/u\+([\da-f?]{1,6})(?:-([\da-f]{1,6}))?/gi)].some(([, from, to]) => {
     const first = parseInt(from!.replaceAll("?", "0"), 16);

@@ -1,4 +1,4 @@
-/** Named references that occur in URLs; all others stay as they are. */
+/** Named references that occur in URLs; others are not replaced. */
 const named: ReadonlyMap<string, string> = new Map([
   ["amp", "&"],
   ["lt", "<"],
@@ -27,12 +27,12 @@ export function unescapeText(text: string): string {
 }
 
 export interface Tag {
-  /** In lower case. */
+  /** The name in lower case. */
   readonly name: string;
   readonly isEnd: boolean;
-  /** By name in lower case; of duplicates, the first. */
+  /** The attributes by name in lower case; the first one of duplicates. */
   readonly attributes: ReadonlyMap<string, string>;
-  /** The content of an element that holds text rather than elements, as a script or a style does. */
+  /** The content of an element with text instead of elements, such as a script or a style. */
   readonly text: string;
 }
 
@@ -43,7 +43,7 @@ const TEXT_ONLY: ReadonlySet<string> = new Set(
 
 const none: ReadonlyMap<string, string> = new Map();
 
-/** The tags of an HTML page in order, without those in comments and `<template>`, in linear time for any text. */
+/** Yields the tags of an HTML page in order, without those in comments and `<template>`, in linear time for any text. */
 export function* tags(html: string): Generator<Tag> {
   let templates = 0;
   for (let at = html.indexOf("<"); at !== -1; at = html.indexOf("<", at)) {
@@ -57,7 +57,7 @@ export function* tags(html: string): Generator<Tag> {
       continue;
     }
     const tag = reader.read();
-    if (tag === undefined) return; // the page ends in it
+    if (tag === undefined) return; // the page ends within the tag
     at = reader.at;
     if (tag.name === "template") templates = Math.max(0, templates + (tag.isEnd ? -1 : 1));
     if (templates === 0) yield tag;
@@ -80,9 +80,9 @@ function afterComment(html: string, at: number): number {
 
 const SPACE = /[\t\n\f\r ]/;
 
-/** Reads one tag, as the tokenizer of the HTML Standard does. */
+/** A reader of one tag, like the tokenizer of the HTML Standard. */
 class TagReader {
-  /** The index behind the text that was read. */
+  /** The index after the text that was read. */
   at: number;
   readonly #html: string;
   readonly #isEnd: boolean;
@@ -102,7 +102,7 @@ class TagReader {
     return this.#isEnd || /[!?]/.test(this.#html[this.at] ?? "");
   }
 
-  /** Reads the tag with its text; undefined if the page ends in it. */
+  /** Reads the tag with its text; undefined if the page ends within it. */
   read(): Tag | undefined {
     const name = this.#take((character) => SPACE.test(character) || character === "/" || character === ">")
       .toLowerCase();
@@ -149,7 +149,7 @@ class TagReader {
     return unescapeText(value);
   }
 
-  /** The text up to the end tag of the element. */
+  /** Reads the text up to the end tag of the element. */
   #text(name: string): string {
     const end = new RegExp(`</${name}(?=[\\t\\n\\f\\r />])`, "gi");
     end.lastIndex = this.at;
@@ -158,7 +158,7 @@ class TagReader {
     return this.#html.slice(start, this.at);
   }
 
-  /** Reads up to the first character that `isEnd` picks. */
+  /** Reads up to the first character that `isEnd` accepts. */
   #take(isEnd: (character: string) => boolean): string {
     const start = this.at;
     while (this.at < this.#html.length && !isEnd(this.#html[this.at]!)) this.at++;

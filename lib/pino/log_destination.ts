@@ -7,7 +7,7 @@ import { requireOption, schema, type SchemaOf, text } from "../streams/internal.
 import type { WritableStreamDefaultWriter } from "../streams/mod.ts";
 
 /**
- * Options of {@linkcode openLogDestination}: those of a series of files that goes on.
+ * Options of {@linkcode openLogDestination}: those of a series of files with `append`.
  *
  * @example A file for each day, of which 30 are kept
  * ```ts
@@ -20,7 +20,7 @@ import type { WritableStreamDefaultWriter } from "../streams/mod.ts";
  */
 export type LogDestinationOptions = Omit<RotationOptions, "append" | "overwrite" | "atomic" | "name"> & {
   /**
-   * The name that the names of the files are made of: `"app.log"` gives `app-00001.log`, `app-00002.log`, …
+   * The base of the files' names: `"app.log"` gives `app-00001.log`, `app-00002.log`, …
    *
    * @default "part.txt"
    */
@@ -36,7 +36,7 @@ export const logDestinationOptions: SchemaOf<
   return { ...members, name: text(name) };
 });
 
-/** The most bytes that wait while a write is retried: further lines are dropped. */
+/** The maximum bytes that wait while a write is retried: further lines are dropped. */
 const MAX_QUEUED_BYTES = 16 * 1024 * 1024;
 const DROPPED = "a line was dropped, as 16 MiB wait already for space on the disk, or for a free descriptor";
 
@@ -45,22 +45,22 @@ type Done = (error?: Error | null) => void;
 const LINE_FEED = 10;
 const NOTHING: Buffer = Buffer.alloc(0);
 
-/** Cuts text that comes in any pieces behind its lines, so that files of a series begin with a line. */
+/** Splits text of any chunks after its lines, so that each file of a series begins with a line. */
 class WholeLines {
   readonly #longest: number;
-  /** Memory for the beginning of a line whose end has not come, and its bytes. */
+  /** The memory for the beginning of an unfinished line, and its bytes. */
   #memory: Buffer = NOTHING;
   #length = 0;
 
-  /** @param longest Most bytes of a line that are kept for its end. */
+  /** @param longest The maximum bytes of an unfinished line that are kept. */
   constructor(longest: number) {
     this.#longest = longest;
   }
 
-  /** Takes text; calls `emit` with whole lines, some in a piece. */
+  /** Adds text; calls `emit` with pieces of whole lines. */
   add(text: string | Uint8Array, emit: (piece: string | Uint8Array) => void): void {
     if (typeof text === "string" && this.#length === 0 && text.endsWith("\n")) return emit(text);
-    let bytes: Buffer = Buffer.from(text as string); // a copy: the caller may use its bytes again
+    let bytes: Buffer = Buffer.from(text as string); // a copy, since the caller may reuse its bytes
     if (this.#length > 0) {
       const feed = bytes.indexOf(LINE_FEED) + 1;
       this.#keep(bytes.subarray(0, feed || bytes.length));
@@ -73,14 +73,14 @@ class WholeLines {
     if (this.#length >= this.#longest) this.end(emit);
   }
 
-  /** Gives the beginning of a line that has not ended. */
+  /** Emits the beginning of an unfinished line. */
   end(emit: (piece: Uint8Array) => void): void {
     if (this.#length > 0) emit(this.#memory.subarray(0, this.#length));
     this.#memory = NOTHING;
     this.#length = 0;
   }
 
-  /** Keeps bytes of a line. The memory doubles when it is full: a long line that comes in small pieces is copied twice. */
+  /** Keeps bytes of an unfinished line. The memory doubles when it is full, so that a long line of small pieces is copied only twice. */
   #keep(bytes: Buffer): void {
     const length = this.#length + bytes.length;
     if (length > this.#memory.length) {
@@ -94,8 +94,8 @@ class WholeLines {
 }
 
 /**
- * A series of log files as a `Writable` of `node:stream`, made by {@linkcode openLogDestination}. Files begin and end
- * with whole lines. What was written is on the disk when the process has ended, unless that was killed.
+ * A series of log files as a `Writable` of `node:stream`, opened by {@linkcode openLogDestination}. Files begin and end
+ * with whole lines. All lines are on the disk when the process ends, unless it is killed.
  *
  * @example The lines of a console
  * ```ts
@@ -112,23 +112,23 @@ export class LogDestination extends Writable {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array | string>;
   readonly #lines: WholeLines;
   readonly #attempts: SeriesAttempts;
-  /** The flushes and rotations that wait. */
+  /** The pending flushes and rotations. */
   readonly #requests: Set<(error: unknown) => void> = new Set();
   #dropped = 0;
-  /** Whether all lines were in the file when it was destroyed. */
+  /** Whether all lines were in the file when the stream was destroyed. */
   #isFlushed = false;
-  /** Whether the line that goes on is dropped. */
+  /** Whether the rest of the unfinished line is dropped. */
   #isCut = false;
-  /** The rejection for the last piece of which something was dropped. */
+  /** The rejection for the last piece that was dropped wholly or in part. */
   #lastDrop: Promise<never> | undefined = undefined;
   /** The last piece of text that was written. */
   #last: string | Uint8Array = "\n";
   /** The promise of the last write. */
   #batch: Promise<void> | undefined = undefined;
-  /** Whether a `write()` has returned false, and `drain` is still to come. */
+  /** Whether a `write()` has returned false, so that `drain` must follow. */
   #needsDrain = false;
 
-  /** Makes a destination; {@linkcode openLogDestination} waits until it can be written. */
+  /** Creates a destination; {@linkcode openLogDestination} also waits until it is writable. */
   constructor(options: LogDestinationOptions) {
     const settings = logDestinationOptions(options);
     const directory = requireOption(logDestinationOptions, settings, "directory");
@@ -144,7 +144,7 @@ export class LogDestination extends Writable {
     flushOnExit(this);
   }
 
-  /** The paths of the files that are complete, in order. */
+  /** The paths of the complete files, in order. */
   get files(): readonly string[] {
     return this.#log.files;
   }
@@ -155,10 +155,10 @@ export class LogDestination extends Writable {
   }
 
   /**
-   * Waits until everything that was written so far is on the disk, but for the beginning of a line that has not ended.
+   * Waits until all lines written so far are on the disk, except an unfinished line.
    *
-   * @param callback Called then, or with what failed; without one, the promise is rejected. What failed may be tried
-   * again after that.
+   * @param callback Called at the end, or with the error; without it, the promise rejects. The write may still be
+   * retried afterwards.
    */
   flush(callback: ((error?: Error | null) => void) | undefined = undefined): Promise<void> {
     const flushed = this.#request("flush");
@@ -166,10 +166,10 @@ export class LogDestination extends Writable {
   }
 
   /**
-   * Writes everything that was written so far to the disk before it returns, the beginning of a line that has not ended
-   * among it. A process that ends does so for each destination.
+   * Writes everything so far to the disk before it returns, including an unfinished line. At the end of the process,
+   * this is done for each destination.
    *
-   * @throws {Error} why it cannot be written, with the system's `code`.
+   * @throws {Error} with the reason why the file cannot be written, and the system's `code`.
    */
   flushSync(): void {
     this.#lines.end(this.#emit);
@@ -177,8 +177,8 @@ export class LogDestination extends Writable {
   }
 
   /**
-   * Ends the file that is being written, behind everything that was written so far; the next line begins another one.
-   * Rejects as {@linkcode LogDestination.flush} does.
+   * Ends the current file after all lines written so far; the next line begins another one. Rejects as {@linkcode
+   * LogDestination.flush} does.
    */
   rotate(): Promise<void> {
     return this.#request("rotate");
@@ -194,10 +194,11 @@ export class LogDestination extends Writable {
   }
 
   /**
-   * Writes a chunk, as the `write()` of any Writable; while the process ends, to the disk before it returns.
+   * Writes a chunk, like the `write()` of any Writable. While the process ends, the chunk is on the disk when this
+   * returns.
    *
    * @param done Called when the chunk's whole lines are in the file, or with the reason why some are not.
-   * @returns false if more had better wait for `drain`.
+   * @returns false if the caller should wait for `drain`.
    */
   override write(
     chunk: unknown,
@@ -224,7 +225,7 @@ export class LogDestination extends Writable {
     return false;
   }
 
-  /** Does nothing: the series gathers lines, and a Writable drops what it holds when it is destroyed. */
+  /** Does nothing: the series batches lines, and a Writable drops corked chunks when it is destroyed. */
   override cork(): void {}
 
   /** Does nothing. */
@@ -233,7 +234,7 @@ export class LogDestination extends Writable {
   /** @ignore */
   override _write(chunk: string | Uint8Array, encoding: BufferEncoding, done: Done): void {
     this.#lines.add(decoded(chunk, encoding), this.#emit);
-    done(); // at once: the queue of the series is the only one, and `write()` tells how full it is
+    done(); // called at once: only the series queues, and `write()` reports its backpressure
   }
 
   /** @ignore */
@@ -253,7 +254,7 @@ export class LogDestination extends Writable {
       this.flushSync();
       this.#isFlushed = true;
     } catch (failure) {
-      // Else it has failed already, or there is nothing to be written.
+      // Otherwise it has failed already, or no bytes are left to write.
       if (this.#attempts.failure !== undefined) reason ??= failure as Error;
     }
     const end = (): void => done(reason);
@@ -275,11 +276,12 @@ export class LogDestination extends Writable {
   }
 
   get #isFull(): boolean {
-    const most = endsLine(this.#last) ? MAX_QUEUED_BYTES : 2 * MAX_QUEUED_BYTES; // a line that has begun is better whole
+    // A line that has begun is better completed.
+    const most = endsLine(this.#last) ? MAX_QUEUED_BYTES : 2 * MAX_QUEUED_BYTES;
     return this.#attempts.failure !== undefined && this.#writer.desiredSize! < -most;
   }
 
-  /** Drops whole lines: those for which there is no room, and the rest of one of which a part was dropped. */
+  /** Drops whole lines: those without room, and the rest of a line whose beginning was dropped. */
   #drop(piece: string | Uint8Array): void {
     this.#lastDrop = Promise.reject(new Error(DROPPED, { cause: this.#attempts.failure }));
     this.#lastDrop.catch(() => {}); // told by the callback of a write
@@ -307,7 +309,7 @@ export class LogDestination extends Writable {
     this.#writer.ready.then(drain, drain);
   }
 
-  /** Ends a line that has begun: the next stream goes on in the file. */
+  /** Ends an unfinished line, since the next stream continues the file. */
   #endLine(): void {
     this.#lines.end(this.#emit);
     if (!endsLine(this.#last)) this.#emit("\n");
@@ -318,18 +320,18 @@ function endsLine(piece: string | Uint8Array): boolean {
   return [LINE_FEED, "\n"].includes(piece.at(-1)!);
 }
 
-/** Text as it is, and the bytes that text of another encoding than UTF-8 stands for. */
+/** Returns UTF-8 text unchanged, and text of another encoding as bytes. */
 function decoded(chunk: string | Uint8Array, encoding: BufferEncoding): string | Uint8Array {
   return typeof chunk !== "string" || /^utf-?8$/i.test(encoding) ? chunk : Buffer.from(chunk, encoding);
 }
 
-/** The number of line feeds. */
+/** Returns the number of line feeds. */
 function linesOf(piece: string | Uint8Array): number {
   return Buffer.from(piece as string).filter((byte) => byte === LINE_FEED).length;
 }
 
 const open: Set<LogDestination> = new Set();
-/** Whether the listeners of `exit` run: later ones may write, too. */
+/** Whether the listeners of `exit` are running: later listeners may also write. */
 let isExiting = false;
 
 function flushOnExit(destination: LogDestination): void {
@@ -350,19 +352,20 @@ function flushNow(destination: LogDestination): void {
   }
 }
 
-/** Options that pino and its threads add to those of a target. */
+/** The options that pino and its threads add to those of a target. */
 const added = ["$context", "pinoWillSendConfig", "levels", "dedupe"];
 
 /**
- * Opens a series of log files as a `Writable` of `node:stream`, for loggers; pino calls it in a thread of its own for
+ * Opens a series of log files as a `Writable` of `node:stream`, for loggers; pino calls it in a separate thread for
  * `target: "@millrace/streams/pino"`.
  *
- * The options are those of a `RotatingFileWritable` with `append: true`. Text may come in any pieces: files begin and end
- * with whole lines, but for a line longer than `maxFileSize`.
+ * The options are those of a `RotatingFileWritable` with `append: true`. Chunks may be cut anywhere: files begin and
+ * end with whole lines, except for a line longer than `maxFileSize`.
  *
  * @throws {TypeError} if an option is of the wrong type.
- * @throws {RangeError} if a size, a count or a time is none.
- * @throws {Error} why the series cannot be written, with the system's `code`; `EBUSY` if another stream writes it.
+ * @throws {RangeError} if a size, a count or a time is out of range.
+ * @throws {Error} with the reason why the series cannot be written, and the system's `code`; `EBUSY` if another stream
+ * writes it.
  * @example A logger in this thread
  * ```ts
  * import { openLogDestination } from "@millrace/streams/pino";
@@ -380,7 +383,7 @@ export async function openLogDestination(options: LogDestinationOptions): Promis
   const destination = new LogDestination(own as LogDestinationOptions);
   const ignore = (): void => {};
   destination.on("error", ignore); // the promise tells it
-  await destination.flush().catch((error) => { // else the series is there
+  await destination.flush().catch((error) => { // otherwise the series exists
     destination.destroy();
     throw error;
   });

@@ -1,6 +1,6 @@
 /**
  * A destination for the lines of loggers: a series of files that is rotated, limited and compressed. As the target of a
- * transport of pino it works in a thread of its own; as a stream it takes the lines of pino, a `Console` and others.
+ * pino transport it works in a separate thread; as a stream it takes the lines of pino, a `Console` and others.
  *
  * @example Lines of a logger
  * ```ts

@@ -1,10 +1,10 @@
 /**
- * Quantities as people read them.
+ * Quantities, formatted for people.
  *
  * @module
  */
 
-/** `bytes` as people read them: `12.3 MB`. */
+/** Formats a number of bytes: `12.3 MB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   const units = ["kB", "MB", "GB", "TB"];
@@ -14,7 +14,7 @@ export function formatBytes(bytes: number): string {
   return `${value.toFixed(value < 99.5 ? 1 : 0)} ${units[unit]}`;
 }
 
-/** `ms` as people read them: `1 min 5 s`. */
+/** Formats a time in ms: `1 min 5 s`. */
 export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 9950) return `${(ms / 1000).toFixed(1)} s`;
@@ -22,7 +22,7 @@ export function formatDuration(ms: number): string {
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** `count` with the right form of a noun: `1 file`, `2 files`. */
+/** Formats a count with the right form of a noun: `1 file`, `2 files`. */
 export function counted(count: number, singular: string, plural = `${singular}s`): string {
   return `${count} ${count === 1 ? singular : plural}`;
 }

@@ -2,35 +2,35 @@ import { likelyHash } from "../names/mod.ts";
 import type { SkipReason } from "../precompress/internal.ts";
 import type { DeltaFormat, FileRecord, VariantFormat } from "../precompress/mod.ts";
 
-/** The outcome for a file: it got variants in this run, had them before it, failed, or has none, and why. */
+/** The outcome for a file: it got variants in this run, had them already, failed, or has none, with the reason. */
 export type FileState = "compressed" | "unchanged" | "failed" | "unworthy" | SkipReason;
 
-/** The difference of a file to what was there before. */
+/** The difference between a file and its former version. */
 export type Change = "same" | "changed" | "new";
 
-/** A file as a report shows it. */
+/** A file in a report. */
 export interface SiteFile {
   readonly path: string;
   readonly type: string;
-  /** In bytes. */
+  /** The size in bytes. */
   readonly size: number;
-  /** The sizes of its variants and deltas, in bytes. */
+  /** The sizes in bytes of its variants and deltas. */
   readonly sizes: Readonly<Partial<Record<VariantFormat | DeltaFormat, number>>>;
   readonly state: FileState;
-  /** Whether it never changes under its name, by the run's option or by a hash in the name. */
+  /** Whether it is immutable, by the run's option or a hash in its name. */
   readonly isImmutable: boolean;
-  /** Undefined if there is nothing to compare with. */
+  /** The change since the former version; undefined without a comparison. */
   readonly change: Change | undefined;
 }
 
 type Sizes = Pick<SiteFile, "size" | "sizes">;
 
-/** The bytes that a client without any dictionary gets: of the smallest variant, or of the file itself. */
+/** Returns the bytes for a client without a dictionary: those of the smallest variant, or of the file itself. */
 export function sentSize({ size, sizes }: Sizes): number {
   return Math.min(size, sizes.brotli ?? Infinity, sizes.zstd ?? Infinity, sizes.gzip ?? Infinity);
 }
 
-/** The bytes that a client gets who has the file's former version. */
+/** Returns the bytes for a client with the file's former version. */
 export function updateSize(file: Sizes): number {
   return Math.min(sentSize(file), file.sizes.dcb ?? Infinity, file.sizes.dcz ?? Infinity);
 }
@@ -42,9 +42,9 @@ export function sum(numbers: Iterable<number>): number {
 }
 
 export interface Former {
-  /** The name of its folder. */
+  /** The name of the folder. */
   readonly name: string;
-  /** Whether they were deployed, so that visitors have them; if not, a run found them. */
+  /** Whether the files were deployed, so that visitors have them; otherwise a run found them. */
   readonly isDeploy: boolean;
   readonly records: ReadonlyMap<string, FileRecord>;
 }
@@ -52,9 +52,9 @@ export interface Former {
 export interface ComparedFile {
   readonly path: string;
   readonly change: Change;
-  /** The path before; undefined if it is new. */
+  /** The former path; undefined for a new file. */
   readonly formerPath: string | undefined;
-  /** The bytes that a client without dictionaries gets, before and now. */
+  /** The former and present bytes for a client without dictionaries. */
   readonly before: number | undefined;
   readonly now: number;
 }
@@ -66,7 +66,7 @@ export interface RemovedFile {
   readonly now: undefined;
 }
 
-/** The differences of a run's files to those before. */
+/** The differences between a run's files and former ones. */
 export interface Changes {
   readonly former: Former;
   readonly byPath: ReadonlyMap<string, ComparedFile>;
@@ -75,7 +75,7 @@ export interface Changes {
   readonly total: { readonly before: number; readonly now: number };
 }
 
-/** Compares; a file whose name has another hash than before is the same file, changed. */
+/** Compares files; a changed hash in the name means the same file with changes. */
 export function changesOf(records: ReadonlyMap<string, FileRecord>, former: Former): Changes {
   const gone = new Map([...former.records].filter(([path]) => !records.has(path)));
   const versions = versionsIn(gone.keys());
@@ -95,14 +95,14 @@ export function changesOf(records: ReadonlyMap<string, FileRecord>, former: Form
   return { former, byPath, removed, total };
 }
 
-/** Lists the files that are not as before, those that differ most first. */
+/** Lists the files that differ, the largest differences first. */
 export function differences({ byPath, removed }: Changes): (ComparedFile | RemovedFile)[] {
   const difference = ({ before = 0, now = 0 }: ComparedFile | RemovedFile): number => Math.abs(now - before);
   return [...[...byPath.values()].filter(({ change }) => change !== "same"), ...removed]
     .sort((a, b) => difference(b) - difference(a) || (a.path < b.path ? -1 : 1));
 }
 
-/** Indexes files by their names without the hash; each is taken once, the wished one first. */
+/** Indexes files by their names without the hash; each is taken once, the requested path first. */
 function versionsIn(paths: Iterable<string>): { take(path: string, wished?: string): string | undefined } {
   const byPattern = new Map<string, Set<string>>();
   for (const path of paths) {

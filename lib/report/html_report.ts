@@ -9,7 +9,7 @@ import { headline } from "./sections/headline.ts";
 import { visitsSection } from "./sections/visits.ts";
 import type { SiteReport } from "./site_report.ts";
 
-/** Makes a page about a run that stands alone: by its content security policy no script runs but its own. */
+/** Makes a self-contained page about a run; its content security policy permits only the page's own scripts. */
 export function htmlReport(report: SiteReport, at: Date): string {
   const types = typesBySize(report.files);
   const policy = [
@@ -51,7 +51,7 @@ export function htmlReport(report: SiteReport, at: Date): string {
   return text;
 }
 
-/** The element from which the page's script reads its data: JSON, deflated, in base64. */
+/** Makes the element with the data for the page's script: JSON, deflated, in base64. */
 function dataElement(data: PageData): Markup {
   const packed = deflateRawSync(JSON.stringify(data), { level: 9 }).toString("base64");
   return html`<script type="text/plain" id="data">${packed}</script>`;

@@ -4,10 +4,10 @@ import { formatName, isLoaded, LINE, saving, signed, signedBytes, visibleName } 
 import type { SiteReport } from "./site_report.ts";
 import type { Cost } from "./visits.ts";
 
-/** The most changed files and problems to list. */
+/** The maximum numbers of changed files and of problems to list. */
 const MAX_ROWS = 10;
 
-/** Makes a short Markdown text about a run, for pull requests and summaries of jobs. */
+/** Makes a short Markdown text about a run, for pull requests and job summaries. */
 export function markdownReport(report: SiteReport): string {
   const { run, files } = report;
   const worth = files.filter((file) => isLoaded(file) && Object.keys(file.sizes).length > 0);
@@ -109,12 +109,12 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(rule), ...rows.map(line)].join("\n");
 }
 
-/** Formats a name as code in Markdown, whatever characters it has, also in a table. */
+/** Formats a name as code in Markdown, whatever its characters, and also in a table. */
 function code(name: string): string {
   return `<code>${plain(name)}</code>`;
 }
 
-/** Escapes characters of a text that have a meaning in Markdown or HTML. */
+/** Escapes characters with a meaning in Markdown or HTML. */
 function plain(text: string): string {
   return visibleName(text).replace(/[^\w \-./,:;()\u00a0-\uffff]/g, (character) => `&#${character.charCodeAt(0)};`)
     .replace(/_|:\/\/|www\./g, (marks) => [...marks].map((each) => `&#${each.charCodeAt(0)};`).join(""));

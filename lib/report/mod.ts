@@ -1,5 +1,5 @@
 /**
- * Reports of runs of `precompress`, for people to look at.
+ * Reports of runs of `precompress`, as HTML pages and Markdown.
  *
  * @module
  */

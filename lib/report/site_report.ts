@@ -9,18 +9,18 @@ import { isLoaded } from "./words.ts";
 export interface SiteReport {
   readonly name: string;
   readonly run: RunDetails;
-  /** Sorted by path. */
+  /** The files, sorted by path. */
   readonly files: readonly SiteFile[];
   /** The formats that files have, in the order to list them. */
   readonly formats: readonly (VariantFormat | DeltaFormat)[];
-  /** Undefined if there is nothing to compare with. */
+  /** The changes; undefined without a comparison. */
   readonly changes: Changes | undefined;
   readonly visit: Visit | undefined;
-  /** The transfers to visitors, a previous deploy each. */
+  /** The transfers to visitors, for each previous deploy. */
   readonly updates: readonly Update[];
 }
 
-/** @param formers What there was before, the latest first: deploys, or what a run found. */
+/** @param formers The former files, latest first: deploys, or the files that a run found. */
 export async function siteReportOf(run: RunDetails, formers: readonly Former[]): Promise<SiteReport> {
   const [former] = formers;
   const changes = former && changesOf(run.records, former);
@@ -73,7 +73,7 @@ function statesOf({ report, leftAlone }: RunDetails): (path: string, hasVariants
 /** The transfer of all files to visitors who have those of a former deploy. */
 export interface Update {
   readonly name: string;
-  /** The number of files that they have in another version, and of those that have a delta against that. */
+  /** The number of files that have changed, and of those with a delta against the visitors' version. */
   readonly changed: number;
   readonly hits: number;
   /** The bytes of changed and new files without deltas, and with them. */
@@ -94,7 +94,7 @@ function updateFrom(former: Former, records: RunDetails["records"]): Update {
   return update;
 }
 
-/** The bytes of a file's smallest delta against the version with that hash; Infinity if there is none. */
+/** Returns the bytes of a file's smallest delta against the version with a hash; Infinity if there is none. */
 function deltaSize({ dictionary, olderDictionaries = [], variants }: FileRecord, version: string | undefined): number {
   const age = [dictionary, ...olderDictionaries].findIndex((each) => each !== undefined && each.sha256 === version);
   const deltas = Object.entries(variants).filter(([name]) => /^dc[bz]/.test(name));

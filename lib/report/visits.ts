@@ -9,13 +9,13 @@ export interface Cost {
   readonly requests: number;
   /** The bytes of bodies. */
   readonly bytes: number;
-  /** On a line as {@linkcode LINE} has it. */
+  /** The time in ms, for a connection like {@linkcode LINE}. */
   readonly ms: number;
-  /** The parts of it, one after the other: to connect, then each stage. */
+  /** The times of its consecutive parts: the connection, then each stage. */
   readonly times: readonly number[];
 }
 
-/** The costs of a page to its visitors. */
+/** The costs of a page for its visitors. */
 export interface Visit {
   readonly page: string;
   readonly plain: Cost;
@@ -26,17 +26,17 @@ export interface Visit {
   readonly update: Cost | undefined;
 }
 
-/** Larger pages and style sheets are not read, in bytes. */
+/** The maximum size in bytes of pages and style sheets that are read. */
 const MAX_FILE_SIZE = 4 << 20;
-/** Style sheets import others up to this depth. */
+/** The maximum depth of imports between style sheets. */
 const DEEPEST = 5;
 
-/** Reckons what visits of the site's first page cost, if there is one. */
+/** Computes the costs of visits to the site's first page, if there is one. */
 export async function visitOf(files: readonly SiteFile[], folder: string): Promise<Visit | undefined> {
   const [page] = files.filter(({ path }) => /\.html?$/i.test(path)).sort(byRank);
   if (page === undefined) return undefined;
   const loading = new Loading(new Map(files.map((file) => [file.path, file])), folder);
-  await loading.load(page).catch(() => {}); // a page that is gone meanwhile loads nothing
+  await loading.load(page).catch(() => {}); // a page that was removed meanwhile loads no files
   const cost = (bytesOf: (file: SiteFile) => number | undefined): Cost => costOf(loading.stages, bytesOf);
   const cached = ({ isImmutable }: SiteFile): number | undefined => isImmutable ? undefined : 0;
   const changed = (file: SiteFile): number | undefined =>
@@ -50,13 +50,13 @@ export async function visitOf(files: readonly SiteFile[], folder: string): Promi
   };
 }
 
-/** The start page first, then those that are higher up. */
+/** Orders pages: the start page first, then those in higher folders. */
 function byRank(a: SiteFile, b: SiteFile): number {
   const rank = ({ path }: SiteFile): number => path === "index.html" ? 0 : path.split("/").length;
   return rank(a) - rank(b) || (a.path < b.path ? -1 : 1);
 }
 
-/** Finds what a page loads, in stages. */
+/** Finds the files that a page loads, in stages. */
 class Loading {
   readonly stages: SiteFile[][] = [];
   readonly #files: ReadonlyMap<string, SiteFile>;
@@ -93,7 +93,7 @@ class Loading {
     return true;
   }
 
-  /** The file that a URL leads to. The site may be served below a path that the folder does not have. */
+  /** Returns the file of a URL. The site may be served below a path that the folder lacks. */
   #fileAt(url: string | undefined): SiteFile | undefined {
     if (url === undefined || !url.startsWith(ORIGIN)) return undefined;
     let path = pathOf(url);

@@ -3,30 +3,30 @@ import type { DeltaFormat, VariantFormat } from "../precompress/mod.ts";
 import { formatBytes } from "../quantities/mod.ts";
 import type { FileState } from "./changes.ts";
 
-/** The share that is saved, with a sign: `−78%`; never all of it, nor none, if that is not so. */
+/** Formats a saved share with a sign: `−78%`. It is rounded to neither 0% nor 100% unless exact. */
 export function saving(before: number, after: number): string {
   return before === 0 ? "0%" : signed(after / before - 1);
 }
 
-/** A share that something has become larger by, with its sign. */
+/** Formats a share of growth with its sign. */
 export function signed(share: number): string {
   const isNearWhole = share > -1 && share < -0.99;
   const size = Math.abs(share * 100).toFixed(isNearWhole ? 1 : 0);
   return Number(size) === 0 ? "0%" : `${share < 0 ? "−" : "+"}${size}%`;
 }
 
-/** The line that visits are reckoned for: an ordinary 4G connection. */
+/** The connection for which visits are computed: an ordinary 4G one. */
 export const LINE = {
-  /** Megabits a second towards the visitor. */
+  /** The download rate in megabits a second. */
   megabits: 9,
-  /** The time there and back, in ms. */
+  /** The round-trip time in ms. */
   roundTrip: 170,
 } as const;
 
-/** The round trips of a connection before the first request: the name, TCP and TLS. */
+/** The number of round trips before the first request: for DNS, TCP and TLS. */
 const SET_UP = 3;
 
-/** Returns the times in ms of a connection and of each stage of files found together, without servers and scripts. */
+/** Returns the times in ms of a connection and of each stage of simultaneous requests, without the time of servers and scripts. */
 export function timesOf(stages: readonly (number | undefined)[]): number[] {
   const times = stages.filter((bytes) => bytes !== undefined).map((bytes) => {
     return LINE.roundTrip + (bytes * 8) / (LINE.megabits * 1000);
@@ -69,7 +69,7 @@ export function reasonOf(state: FileState, { settings }: RunDetails): string | u
   }
 }
 
-/** Whether visitors load a file: browsers ask for source maps only while they debug. */
+/** Whether visitors load a file: browsers request source maps only for debugging. */
 export function isLoaded({ path }: { readonly path: string }): boolean {
   return !path.endsWith(".map");
 }
@@ -78,7 +78,7 @@ export function formatName(format: VariantFormat | DeltaFormat): string {
   return format.startsWith("site-") ? `${format.slice("site-".length)} (site)` : format;
 }
 
-/** A share as people read it. */
+/** Formats a share as a percentage. */
 export function percent(share: number): string {
   return `${Math.round(share * 100)}%`;
 }
@@ -87,12 +87,12 @@ export function signedBytes(bytes: number): string {
   return bytes === 0 ? "±0 B" : `${bytes < 0 ? "−" : "+"}${formatBytes(Math.abs(bytes))}`;
 }
 
-/** A number of files or the like, in groups of three digits. */
+/** Formats a count in groups of three digits. */
 export function grouped(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** Text that is HTML already. */
+/** Text that is already HTML. */
 export class Markup {
   readonly text: string;
 
@@ -103,7 +103,7 @@ export class Markup {
 
 type Value = string | number | Markup | undefined | readonly (Markup | undefined)[];
 
-/** Makes HTML of a template: what is put in is escaped, unless it is {@linkcode Markup}; undefined is nothing. */
+/** Makes HTML of a template: inserted values are escaped, unless they are {@linkcode Markup}; undefined inserts nothing. */
 export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Markup {
   return new Markup(parts.reduce((text, part, i) => text + textOf(values[i - 1]) + part));
 }
@@ -115,7 +115,7 @@ function textOf(value: Value): string {
   return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** The name of a file, with control and direction characters spelt out: none passes for another. */
+/** Returns the name of a file with control and direction characters spelt out, so that names cannot imitate each other. */
 export function visibleName(name: string): string {
   return name.replace(HIDDEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -1,10 +1,10 @@
 /**
- * The runtime's own modules, each loaded at its first use: `npm run build` puts these in the place of `node:` imports.
- * Loading most of them takes Node 1 to 5 ms, and `process` takes Deno 12 ms.
+ * The runtime's own modules, each loaded at its first use: `npm run build` replaces `node:` imports by these. Loading
+ * takes 1 to 5 ms for most of them on Node, and 12 ms for `process` on Deno.
  * @module
  */
 
-/** The modules, without `node:`; `.ci/late_builtins.ts` reads the list. */
+/** The modules without `node:`; `.ci/late_builtins.ts` reads the list. */
 const names = [
   "buffer",
   "crypto",
@@ -33,12 +33,12 @@ type Property<N extends string> = N extends `${infer A}${"/" | "_"}${infer B}` ?
 type Builtins =
   & { readonly [N in Name as Property<N>]: Module<N> }
   & {
-    /** The class alone, as most modules that use it need nothing else of `node:buffer`. */
+    /** The class alone, since most modules need nothing else of `node:buffer`. */
     readonly Buffer: Module<"buffer">["Buffer"];
     readonly process: NodeJS.Process;
   };
 
-/** The globals by which runtimes provide these modules. */
+/** The globals through which runtimes provide these modules. */
 const host = globalThis as { readonly process?: NodeJS.Process; readonly Buffer?: Builtins["Buffer"] };
 
 export const builtins: Builtins = {} as Builtins;
@@ -52,11 +52,11 @@ for (const name of names) {
   const property = name.replace(/[/_](\w)/, (_, letter: string) => letter.toUpperCase());
   define(property, () => given(`node:${name}`, host.process?.getBuiltinModule?.(`node:${name}`)));
 }
-// Detects a stand-in of a bundle or a test, which lacks methods that Node's own Buffer has.
+// Detects a bundle's or a test's substitute, which lacks methods of Node's own Buffer.
 define("Buffer", () => host.Buffer?.prototype.latin1Slice === undefined ? builtins.buffer.Buffer : host.Buffer);
 define("process", () => given("process", host.process));
 
-/** @throws {TypeError} if the host lacks the module, as edge hosts do. */
+/** @throws {TypeError} if the host lacks the module, like edge hosts. */
 function given<T>(name: string, value: T | undefined): T {
   if (value !== undefined) return value;
   throw new TypeError(

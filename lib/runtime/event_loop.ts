@@ -10,13 +10,13 @@ const isDeno = "Deno" in globalThis;
  */
 const TURNS = isDeno ? 64 : 2;
 
-/** The callbacks of {@linkcode afterPoll} in the order of their due times, which are counts of {@linkcode turns}. */
+/** The callbacks of {@linkcode afterPoll}, ordered by their due times, which are counts of {@linkcode turns}. */
 const waiting: { readonly due: number; readonly callback: () => void }[] = [];
 let turns = 0;
-/** Whether an immediate is set. One serves all callbacks: on Deno each immediate took 80 µs. */
+/** Whether an immediate is set. One serves all callbacks, since each took 80 µs on Deno. */
 let isTurning = false;
 
-/** Calls back once the event loop has polled all sockets and delivered what they had received before the call. */
+/** Calls back once the event loop has polled all sockets and delivered the data received before the call. */
 export function afterPoll(callback: () => void): void {
   waiting.push({ due: turns + TURNS, callback });
   if (isTurning) return;
@@ -29,7 +29,7 @@ function turn(): void {
   try {
     while (waiting.length > 0 && waiting[0].due <= turns) waiting.shift()!.callback();
   } finally {
-    isTurning = waiting.length > 0; // also if a callback of others threw
+    isTurning = waiting.length > 0; // also after a callback threw
     if (isTurning) setImmediate(turn);
   }
 }
@@ -39,12 +39,13 @@ const LARGE = 16 * 1024;
 /** The maximum size that counts: a quarter of it is kept until the next call. */
 const MAX_COUNTED_SIZE = 256 * 1024;
 
-/** Here, so that no compiler removes the allocation. */
+/** A variable of the module, so that no compiler removes the allocation. */
 const kept: unknown[] = [undefined];
 
 /**
- * Has V8 free the memory of large chunks in time: their readers make few young objects, so that V8 would mark its whole
- * heap. Unused arrays cause minor collections instead: 0.6 s of CPU a GB instead of 1.1 on Node, 120 MB instead of 160.
+ * Makes V8 free the memory of large chunks in time. Their readers make few young objects, so V8 would mark its whole
+ * heap. Unused arrays cause minor collections instead: 0.6 s of CPU a GB instead of 1.1 on Node, and 120 MB instead of
+ * 160.
  */
 export const makeYoungObjects: (bytes: number) => void = "Bun" in globalThis ? () => {} : (bytes) => {
   if (bytes >= LARGE) kept[0] = new Array(Math.min(bytes, MAX_COUNTED_SIZE) >> 5);
@@ -56,8 +57,8 @@ interface Inside {
 }
 
 /**
- * Stops or resumes the reads of a TLS socket from the network, in addition to `pause()` and `resume()`: Deno's socket
- * receives without a limit while it is paused (138 MB in 1.5 s). Does nothing where the internals differ.
+ * Pauses or resumes the reads of a TLS socket from the network, in addition to `pause()` and `resume()`: Deno's socket
+ * receives without limit while it is paused (138 MB in 1.5 s). Does nothing if the internals differ.
  */
 export function pauseTlsReads(socket: TLSSocket, held: boolean): void {
   if (!isDeno) return;
@@ -66,8 +67,8 @@ export function pauseTlsReads(socket: TLSSocket, held: boolean): void {
   else below?.readStart?.();
 }
 
-/** Whether the runtime lets no later import of a module succeed once one has failed, as for want of a descriptor: Bun 1.4. */
+/** Whether later imports of a module fail once one has failed, for example without a free descriptor: on Bun 1.4. */
 export const keepsFailedImports: boolean = "Bun" in globalThis;
 
-/** Whether the runtime collects channels of `node:diagnostics_channel` that nothing holds, though they have subscribers: Bun 1.4. */
+/** Whether the runtime collects unreferenced channels of `node:diagnostics_channel` in spite of subscribers: on Bun 1.4. */
 export const collectsChannels: boolean = "Bun" in globalThis;

@@ -11,17 +11,17 @@ export interface FolderEntry {
 /** The status of a file, or of a link itself. */
 export interface FileStatus {
   readonly isFile: boolean;
-  /** In bytes. */
+  /** The size in bytes. */
   readonly size: number;
-  /** The time of its content's last change (mtime), in ms since 1970. */
+  /** The time of the last change of its content (mtime), in ms since 1970. */
   readonly mtimeMs: number;
-  /** The time of its last change of any kind (ctime), in ms since 1970. */
+  /** The time of the last change of any kind (ctime), in ms since 1970. */
   readonly ctimeMs: number;
   /** The inode number. */
   readonly ino: number;
 }
 
-/** The parts of Deno's API used here: a third of the time of `node:fs` there. */
+/** The parts of Deno's API used here, which take a third of the time of Deno's `node:fs`. */
 interface DenoFileSystem {
   readDirSync(path: string): Iterable<FolderEntry>;
   lstatSync(path: string): {
@@ -38,7 +38,7 @@ const deno = (globalThis as { Deno?: DenoFileSystem }).Deno;
 /** Whether the numbers of files above 2^53 are given as doubles, which several files may share: Deno's, even as bigint. */
 export const roundsFileNumbers: boolean = deno !== undefined;
 
-/** Lists the entries of a folder, in no order; throws if it cannot be read. */
+/** Lists the entries of a folder in any order; throws if it cannot be read. */
 export const folderEntries: (path: string) => Iterable<FolderEntry> = deno
   ? (path) => deno.readDirSync(path)
   : function* (path) {
@@ -52,7 +52,7 @@ export const folderEntries: (path: string) => Iterable<FolderEntry> = deno
     }
   };
 
-/** Returns the status of the file at `path`, not following a link; throws if it is missing or inaccessible. */
+/** Returns the status of the file or link at `path`; throws if it is missing or inaccessible. */
 export const fileStatus: (path: string) => FileStatus = deno
   ? (path) => {
     const { isFile, size, mtime, ctime, ino } = deno.lstatSync(path);
@@ -60,7 +60,7 @@ export const fileStatus: (path: string) => FileStatus = deno
       isFile,
       size,
       mtimeMs: mtime?.getTime() ?? Infinity,
-      ctimeMs: ctime?.getTime() ?? Infinity, // in whole seconds, as in node:fs there
+      ctimeMs: ctime?.getTime() ?? Infinity, // in whole seconds, as in Deno's node:fs
       ino: ino ?? 0,
     };
   }
@@ -71,7 +71,7 @@ export const fileStatus: (path: string) => FileStatus = deno
   };
 
 /**
- * Returns the flags to open a file only for flushing: links are not followed, and opening a pipe does not wait. Windows
+ * Returns the flags to open a file only for flushing: links are not followed, and a pipe does not block. Windows
  * flushes only with write access.
  */
 export function flushFlags(): number {
@@ -88,22 +88,22 @@ interface BunFiles {
 
 const bun = (globalThis as { Bun?: BunFiles }).Bun;
 
-/** Whether socket data should be written to files at once: Bun's backpressure begins at 1 MB of a connection. */
+/** Whether socket data should be written to files synchronously: Bun's backpressure begins at 1 MB for each connection. */
 export const writesAtOnce: boolean = bun !== undefined;
 
-/** Whether `writev()` of `node:fs` copies its buffers into one, twice, as Deno does. */
+/** Whether `writev()` of `node:fs` copies its buffers twice into a joined one, as on Deno. */
 export const copiesVectors: boolean = "Deno" in globalThis;
 
 /**
- * Writes all of the body of a request of the runtime's own server to an open file, which must stay open until the
- * promise settles, to the number of bytes; undefined elsewhere. Before Bun 1.4.1 it would wait for ever.
+ * Writes the whole body of a request to the runtime's own server to an open file, which must stay open until the
+ * promise settles with the number of bytes; undefined on other runtimes. Before Bun 1.4.1, it could wait for ever.
  */
 export const writeStream: ((descriptor: number, stream: ReadableStream<Uint8Array>) => Promise<number>) | undefined =
   bun && isSince(bun.version, [1, 4, 1])
     ? (descriptor, stream) => bun.write(bun.file(descriptor), new Response(stream))
     : undefined;
 
-/** Whether a version is one of those from `first` on. */
+/** Whether a version is `first` or a later one. */
 function isSince(version: string, first: readonly number[]): boolean {
   const parts = version.split(/[.-]/, first.length).map(Number);
   const different = first.findIndex((part, i) => parts[i] !== part);
@@ -111,8 +111,8 @@ function isSince(version: string, first: readonly number[]): boolean {
 }
 
 /**
- * A part of a file, opened when it is sent, as a body that Bun's server sends with `Content-Length`, and twice as fast
- * as a stream; undefined elsewhere.
+ * Returns a part of a file, opened when it is sent, as a body that Bun's server sends with `Content-Length`, twice as
+ * fast as a stream; undefined on other runtimes.
  */
 export function fileSlice(path: string, start: number, end: number): Blob | undefined {
   return bun?.file(path).slice(start, end);

@@ -1,38 +1,38 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { ServerHttp2Stream } from "node:http2";
 
-/** The part of Bun's server used here, which passes itself to `fetch(request, server)`. */
+/** The part of Bun's server used here, the second argument of `fetch(request, server)`. */
 interface BunServer {
   requestIP(request: Request): object | null;
 }
 
-/** Whether a request comes from Bun's own server, by the second argument of its `fetch()`: its chunks are unshared. */
+/** Whether a request comes from Bun's own server, by the second argument of its `fetch()`: its chunks have no other owner. */
 export function isFromBunServer(request: Request, server: unknown): boolean {
   const { requestIP } = (server ?? {}) as Partial<BunServer>;
   return typeof requestIP === "function" && (server as BunServer).requestIP(request) !== null;
 }
 
 /**
- * Whether the runtime's server receives without a limit after an answer, unless its stream fails, which cuts the
- * connection and which Deno prints.
+ * Whether the runtime's server continues to receive a body without limit after the response (Deno). Only a failing
+ * response stream stops that: it closes the connection, and is printed.
  */
 export const readsOnAfterAnswer: boolean = "Deno" in globalThis;
 
-/** Whether the runtime's server holds, without a limit, bytes beyond the chunk that a read gives (Deno). */
+/** Whether the runtime's server buffers bytes beyond a read's chunk without limit (Deno). */
 export const readsAheadOfChunks: boolean = "Deno" in globalThis;
 
-/** Gives any number of Responses of the same content, made the way that costs the runtime least. */
+/** Returns any number of Responses with the same content, in the cheapest way for the runtime. */
 export class ReadyResponse {
   readonly #bytes: Uint8Array<ArrayBuffer> | undefined;
   #init: ResponseInit;
   #isReused = false;
   readonly #original: Response | undefined;
 
-  /** @param hasRoomFor Whether a copy of so many bytes may be kept. */
+  /** @param hasRoomFor Whether a copy of `size` bytes may be kept. */
   constructor(bytes: Uint8Array<ArrayBuffer> | undefined, init: ResponseInit, hasRoomFor: (size: number) => boolean) {
     this.#bytes = bytes;
-    // A new Response copies its bytes and checks its fields; clones share the bytes and copy the fields. They take 0.9
-    // of the CPU of an answer on Bun, 0.7 on Deno. On Node, clones make a stream.
+    // A new Response copies its bytes and checks its fields; clones share the bytes and copy the fields. Clones take
+    // 0.9 of an answer's CPU time on Bun, and 0.7 on Deno. On Node, clones create a stream.
     this.#original = ("Deno" in globalThis || "Bun" in globalThis) && hasRoomFor(bytes?.length ?? 0)
       ? new Response(bytes, init)
       : undefined;
@@ -41,7 +41,8 @@ export class ReadyResponse {
 
   make(): Response {
     if (this.#original) return this.#original.clone();
-    // Headers take 0.75 of the time on Node, 0.4 on Bun, but as long to make: for the second they are. Deno takes longer.
+    // Headers take 0.75 of the time on Node and 0.4 on Bun, but creating them takes as long: they are created for the
+    // second response. Deno is slower with them.
     if (this.#isReused && !("Deno" in globalThis) && !(this.#init.headers instanceof Headers)) {
       this.#init = { status: this.#init.status, headers: new Headers(this.#init.headers) };
     }
@@ -51,8 +52,8 @@ export class ReadyResponse {
 }
 
 /**
- * Writes the status and fields of a response, as names and values in turn, which must not change: they may be shared.
- * Node is faster so if no field was set before; Deno 2.4 would lose them.
+ * Writes the status and fields of a response, as names and values alternately, which must not change, since they may be
+ * shared. On Node that is faster if no field was set before; Deno 2.4 would lose earlier fields.
  */
 export const writeHead: (response: ServerResponse, status: number, fields: readonly string[]) => void =
   "Deno" in globalThis
@@ -72,7 +73,7 @@ function writeEach(response: ServerResponse, status: number, fields: readonly st
 
 const known = new WeakMap<readonly string[], OutgoingHttpHeaders>();
 
-/** Returns the fields as an object, which is cached with them: it takes 2 µs to make. */
+/** Returns the fields as an object, which is cached by the list: making it takes 2 µs. */
 function byName(fields: readonly string[]): OutgoingHttpHeaders {
   const kept = known.get(fields);
   if (kept !== undefined) return kept;
@@ -83,16 +84,16 @@ function byName(fields: readonly string[]): OutgoingHttpHeaders {
   return values;
 }
 
-/** The members that only some runtimes have, with others for HTTP/2. */
+/** The members that only some runtimes have; those for HTTP/2 differ. */
 interface Informing {
   readonly stream?: Partial<ServerHttp2Stream>;
   writeInformation?(status: number, fields: Readonly<Record<string, string>>): void;
 }
 
-/** Whether a stream of HTTP/2 may get no more of its request after an interim response between chunks (Deno 2.9). */
+/** Whether a stream of HTTP/2 may receive no more of its request after an interim response between chunks (Deno 2.9). */
 const stallsRequests = "Deno" in globalThis;
 
-/** Sends an interim response (1xx) if the runtime can; HTTP/1.0 has none. Returns whether it was sent. */
+/** Sends an interim response (1xx) if the runtime supports it; HTTP/1.0 has none. Returns whether it was sent. */
 export function writeInformation(
   response: ServerResponse,
   status: number,
@@ -111,6 +112,6 @@ export function writeInformation(
     writeInformation.call(response, status, fields);
     return true;
   } catch {
-    return false; // the connection has just ended, which its reader learns
+    return false; // the connection has just ended, which its reader notices
   }
 }

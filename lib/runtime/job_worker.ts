@@ -2,9 +2,9 @@ import process from "node:process";
 import { parentPort, Worker } from "node:worker_threads";
 import { endsWithin } from "../timers/mod.ts";
 
-/** The environment of workers: on Node the compile cache, which halves their start, and the loader of Plug'n'Play. */
+/** Returns the environment of workers: on Node the compile cache, which halves their start, and the loader of Plug'n'Play. */
 function workerEnvironment(): Record<string, string> {
-  if ("Deno" in globalThis) return {}; // it would ask for permission to read the variables, and has no such cache
+  if ("Deno" in globalThis) return {}; // Deno would prompt for the variables, and has no such cache
   const { NODE_COMPILE_CACHE, NODE_OPTIONS } = process.env;
   return {
     ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }),
@@ -13,8 +13,8 @@ function workerEnvironment(): Record<string, string> {
 }
 
 /**
- * A function that does a job in a worker, and posts results. Once the signal is aborted, it closes its files and
- * returns: terminating the thread would leave descriptors open.
+ * A function that runs a job in a worker, and posts results. Once the signal is aborted, it must close its files and
+ * return: terminating the thread would leave descriptors open.
  */
 export type WorkerJob<Job, Message> = (
   job: Job,
@@ -22,9 +22,9 @@ export type WorkerJob<Job, Message> = (
   signal: AbortSignal,
 ) => Promise<void>;
 
-/** The time that a worker has to end its jobs once it is stopped, in ms. */
+/** The time in ms that a worker has to end its jobs once it is stopped. */
 const END_TIMEOUT = 1000;
-/** The message that stops a worker; a worker posts it once it has loaded, and at the end of each job. */
+/** The message that stops a worker. A worker posts it once it has loaded, and at the end of each job. */
 const END = null;
 
 /** Runs the jobs of a worker until its owner stops it; the worker's module calls this once. */
@@ -54,30 +54,30 @@ interface WorkerEvents<Message> {
   error(error: Error): void;
 }
 
-/** A worker thread that does jobs, or the program's own thread where bundlers left the worker's module out. */
+/** A worker thread that runs jobs, or the program's own thread if a bundler omitted the worker's module. */
 export class JobWorker<Job, Message> {
   readonly #load: () => Promise<WorkerJob<Job, Message>>;
   readonly #events: WorkerEvents<Message>;
   #worker: Worker | undefined;
-  /** The end of the thread. */
+  /** The promise of the thread's end. */
   #ended: Promise<void> = Promise.resolve();
   /** The number of unfinished jobs of the thread. */
   #jobs = 0;
-  /** The abort of jobs that run in this thread, and the running one. */
+  /** The controller that aborts jobs in this thread, including the running one. */
   readonly #stopping = new AbortController();
   #running: Promise<void> | undefined = undefined;
-  /** The jobs that wait for the worker to load: until then it has opened no files. */
+  /** The jobs that wait until the worker has loaded: before that, it has opened no files. */
   #waiting: Job[] | undefined = [];
   #isStopped = false;
 
-  /** Starts the worker on the module at `address()`; `load` loads its job for this thread. */
+  /** Starts the worker with the module at `address()`; `load` loads its job for this thread. */
   constructor(address: () => URL, load: () => Promise<WorkerJob<Job, Message>>, events: WorkerEvents<Message>) {
     this.#load = load;
     this.#events = events;
     try {
       this.#start(startWorker(address()));
     } catch (error) {
-      this.#replace(error as Error); // in a bundle of CommonJS there is no address
+      this.#replace(error as Error); // a CommonJS bundle has no address
     }
   }
 
@@ -98,7 +98,7 @@ export class JobWorker<Job, Message> {
     else this.#worker?.unref();
   }
 
-  /** Ends the worker; its jobs have a second to close their files. No further message is delivered. */
+  /** Stops the worker, whose jobs have a second to close their files. No further message is delivered. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#stopping.abort();
@@ -149,7 +149,7 @@ export class JobWorker<Job, Message> {
     for (const job of jobs) this.#queue(job);
   }
 
-  /** Runs a job behind the others of this thread, since they share the state of their module. */
+  /** Runs a job after the others of this thread, since they share the state of their module. */
   #queue(job: Job): void {
     lastHere = lastHere.then(() => this.#running = this.#run(job));
   }
@@ -167,7 +167,7 @@ export class JobWorker<Job, Message> {
   }
 }
 
-/** The last of the jobs of this thread. */
+/** The promise of the last job of this thread. */
 let lastHere: Promise<void> = Promise.resolve();
 let hasWarned = false;
 
@@ -177,13 +177,13 @@ function isMissingModule({ code, message }: Error & { code?: unknown }): boolean
 }
 
 /**
- * Starts a worker thread on the module at `url`. Deno starts workers only from files: other URLs are imported by a data
- * URL. Only Node gets the environment: Deno would request permission for all of it, and Deno 2.4 cannot share it.
+ * Starts a worker thread with the module at `url`. Deno starts workers only from files: other URLs are imported through
+ * a data URL. Only Node gets the environment, since Deno would prompt for all of it, and Deno 2.4 cannot share it.
  */
 function startWorker(url: URL): Worker {
   const isFile = url.protocol === "file:";
   const program = `data:text/javascript,${encodeURIComponent(`import ${JSON.stringify(url.href)};`)}`;
-  // Node's workers inherit --input-type, with which they refuse to start.
+  // Node's workers inherit --input-type, with which they cannot start.
   const isTyped = process.execArgv.some((word) => word.startsWith("--input-type"));
   return new Worker(isFile ? url : new URL(program), { env: workerEnvironment(), ...(isTyped && { execArgv: [] }) });
 }

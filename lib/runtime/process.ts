@@ -18,19 +18,19 @@ type Action = "systemFiles" | "hostname" | "memory" | "signals" | "user" | "work
 
 const deno = (globalThis as { Deno?: DenoProcess }).Deno;
 
-/** Returns the words of the command line behind the program's name; Deno takes 12 ms to load `process`, which has them too. */
+/** Returns the arguments of the program; Deno takes 12 ms to load `process`, which has them, too. */
 export function commandWords(): readonly string[] {
   return deno?.args ?? process.argv.slice(2);
 }
 
-/** The value of an environment variable; undefined if it is not set, or Deno would ask its user before it is read. */
+/** Returns an environment variable; undefined if it is not set, or Deno would prompt for it. */
 export function environmentVariable(name: string): string | undefined {
   if (deno && deno.permissions.querySync({ name: "env", variable: name }).state !== "granted") return undefined;
   return process.env[name];
 }
 
 const everything = ["read", "write", "net", "env", "run", "sys", "ffi", "import"];
-/** The permissions that each action takes; files of the system, such as those in `/proc`, take all that there are. */
+/** The permissions that each action requires; system files, such as those in `/proc`, require all permissions. */
 const needs: Readonly<Record<Action, readonly Permission[]>> = {
   systemFiles: everything.map((name) => ({ name })),
   hostname: [{ name: "sys", kind: "hostname" }],
@@ -40,51 +40,51 @@ const needs: Readonly<Record<Action, readonly Permission[]>> = {
   user: [{ name: "sys", kind: "uid" }],
 };
 
-/** Whether the process may do something without a question to its user, for which Deno would stop at the terminal. */
+/** Whether the process is permitted an action without a prompt, at which Deno would stop in a terminal. */
 export function isPermitted(action: Action): boolean {
-  // Node's model of permissions has calls that ask for more throw.
+  // In Node's permission model, refused calls throw.
   if (deno === undefined) return action !== "systemFiles" || (process.permission?.has("fs.read", "/proc") ?? true);
   const { permissions } = deno;
   return needs[action].every((permission) => permissions.querySync(permission).state === "granted");
 }
 
-/** Whether the process may read what has a path, without a question to its user. */
+/** Whether the process may read a path without a prompt. */
 export function mayRead(path: string): boolean {
   return deno === undefined || deno.permissions.querySync({ name: "read", path }).state === "granted";
 }
 
-/** The number of the user whose rights the process has; undefined on Windows, or if this process may not know. */
+/** Returns the id of the process's effective user; undefined on Windows, or without the permission. */
 export function userNumber(): number | undefined {
   return isPermitted("user") ? process.geteuid?.() : undefined;
 }
 
-/** Returns how many bytes the machine, or the process's cgroup, has to give; 0 if this process may not know. */
+/** Returns the available memory in bytes of the machine or the process's cgroup; 0 without the permission. */
 export function availableMemory(): number {
   return isPermitted("memory") ? process.availableMemory() : 0;
 }
 
 /**
- * Returns when the process began, in ms since 1970: the earlier time of two, since clocks change and machines sleep.
- * -Infinity in a thread, of which Bun and Deno report only its own beginning.
+ * Returns the time in ms since 1970 at which the process started: the earlier one of two measurements, since clocks
+ * change and machines sleep. -Infinity in a thread, for which Bun and Deno report only its own start.
  */
 export function processStart(): number {
   if (!isMainThread || "WorkerGlobalScope" in globalThis) return -Infinity;
   return Math.min(performance.timeOrigin, Date.now() - process.uptime() * 1000);
 }
 
-/** Whether a process with this id runs on this machine; undefined if this process may not know. */
+/** Whether a process with this id runs on this machine; undefined without the permission. */
 export function isProcessAlive(id: number): boolean | undefined {
   if (!isPermitted("signals")) return id === process.pid ? true : undefined;
   try {
     process.kill(id, 0);
     return true;
   } catch (error) {
-    // Signalling another user's process is refused, which proves that it is there.
+    // A refused signal to another user's process proves that the process exists.
     return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
 }
 
-/** Returns the error codes by which Windows refuses to rename or remove a file only while it is open; else none. */
+/** Returns the error codes with which Windows refuses to rename or remove an open file; empty on other systems. */
 export function passingRefusals(): ReadonlySet<string> {
   return process.platform === "win32" ? refusals : none;
 }

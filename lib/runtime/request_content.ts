@@ -5,15 +5,18 @@ import type { Readable } from "node:stream";
 /** The content of a Request: its bytes, or a Blob of them. */
 type Content = Uint8Array<ArrayBuffer> | Blob;
 
-/** A function that takes the content of a Request; undefined, and nothing is taken, of one that was made of a stream. */
+/** A function that takes the content of a Request; undefined for a Request made with a stream, whose content is not taken. */
 export type ContentTaker = () => Promise<Content | undefined>;
 
 /**
- * Finds out if a Request was made of a stream. If not, all of the content is there, and of a known length. Must be
- * called before `body` is read, and the returned function while the body is neither locked nor used.
- * - Node: no `no-cors` Request is made of one with a stream (https://fetch.spec.whatwg.org/#dom-request, step 39).
- * - Deno keeps what a Request was made of in a property that is named by a symbol.
- * - Bun shows the size of what is there, or none of a part of a file; and of a stream `0 KB`, as after `body` was read.
+ * Finds out whether a Request was made with a stream. If not, its whole content is available, with a known length. Must
+ * be called before `body` is read, and the returned function while the body is neither locked nor used.
+ *
+ * - Node: a Request with a stream as its body cannot be the input of a `no-cors` Request
+ * (https://fetch.spec.whatwg.org/#dom-request, step 39).
+ * - Deno stores the original body of a Request in a property named by a symbol.
+ * - Bun's inspection shows the size of available content, none for a part of a file, and `0 KB` for a stream, or after
+ * `body` was read.
  */
 export function contentTaker(request: Request): ContentTaker {
   if (!("Bun" in globalThis)) return () => "Deno" in globalThis ? takeFromDeno(request) : takeByStandard(request);
@@ -22,8 +25,8 @@ export function contentTaker(request: Request): ContentTaker {
 }
 
 /**
- * Reads the names of a form's files that Bun alone knows, as it writes them itself: of those appended under another name,
- * and paths. Its parser drops entries and changes names.
+ * Reads those names of a form's files that only Bun knows from its own output: of files appended under another name,
+ * and of paths. Its parser drops entries and changes names.
  */
 export function namesInForm(form: FormData): Promise<(string | undefined)[]> | undefined {
   const values = Array.from(form.values());
@@ -50,29 +53,32 @@ function unnamed(): TypeError {
   return new TypeError("the names of the form's files cannot be read as the runtime writes them: send its bytes");
 }
 
-/** The value of a promise, if it is fulfilled and the runtime tells. */
+/** Returns the value of a fulfilled promise, if the runtime can show it. */
 export function peek<T>(promise: Promise<T>): T | undefined {
   const seen = "Bun" in globalThis ? bun().peek(promise) : promise;
   return seen === promise ? undefined : seen as T;
 }
 
-/** Under which web streams, those of Node, Bun and this package, say whether they were read or cancelled. */
+/** The key under which the web streams of Node, Bun and this package store whether they were read or cancelled. */
 const DISTURBED = Symbol.for("nodejs.stream.disturbed");
 
-/** Whether a stream, of the web or of Node, was read or cancelled; Deno's has a property named by a symbol of its own. */
+/** Whether a web stream or a stream of Node was read or cancelled; Deno's has a property named by its own symbol. */
 export function isDisturbed(stream: object): boolean {
   const key = Object.getOwnPropertySymbols(stream).find(({ description }) => description === "[[disturbed]]");
   const marks = stream as
     & Record<symbol, unknown>
     & Partial<Pick<Readable, "readableDidRead" | "readableAborted" | "errored">>;
-  // Of a Readable that failed unread, what it failed with says more.
+  // For a Readable that failed unread, its error is more specific.
   const isLeft = marks.readableDidRead || (marks.readableAborted && !marks.errored);
   return (marks[key ?? DISTURBED] ?? isLeft) === true;
 }
 
 const CLAIMED: unique symbol = Symbol.for("@millrace/streams.claimed") as never;
 
-/** Claims an iterator or a stream of Node for good, as a lock would. @returns false if this or another copy of the package has it. */
+/**
+ * Claims an iterator or a stream of Node permanently, like a lock. @returns false if this or another copy of the
+ * package has claimed it.
+ */
 export function claim(object: object): boolean {
   const claimed = (globalThis as { [CLAIMED]?: WeakSet<object> })[CLAIMED] ??= new WeakSet();
   const isFree = !claimed.has(object);
@@ -80,14 +86,14 @@ export function claim(object: object): boolean {
   return isFree;
 }
 
-/** The cookies of Headers as one field, where the runtime lists them joined by a comma, as Deno does. */
+/** Returns the cookies of Headers as one field, if the runtime lists them joined by a comma, as on Deno. */
 export function cookiesOf(headers: object): string | undefined {
   const key = Object.getOwnPropertySymbols(headers).find(({ description }) => description === "header list");
   const list = key && (headers as Record<symbol, Iterable<readonly [string, string]>>)[key];
   return list && Array.from(list).filter(([name]) => /^cookie$/i.test(name)).map(([, value]) => value).join("; ");
 }
 
-/** Reads a Blob of size 0. Bun reads nothing of a system file without a size after its status, so it is opened anew. */
+/** Reads a Blob of size 0. Bun reads no bytes of a system file without a size after reading its status, so the file is reopened. */
 export async function readUnsized(blob: Blob): Promise<Uint8Array<ArrayBuffer>> {
   const { name } = blob as Partial<File>;
   const status = "Bun" in globalThis && typeof name === "string" ? await (blob as BunFile).stat() : undefined;
@@ -112,7 +118,7 @@ function bun(): BunFunctions {
 async function takeByStandard(request: Request): Promise<Content | undefined> {
   let copy: Request;
   try {
-    // Of the rest nothing that such a Request could be refused for.
+    // Without other properties, for which such a Request could be refused.
     const rest: RequestInit = { headers: [], cache: "default", integrity: "", signal: null };
     copy = new Request(request, { ...rest, method: "POST", mode: "no-cors" });
   } catch {
@@ -130,6 +136,6 @@ function takeFromDeno(request: Request): Promise<Content | undefined> {
   const source = key && (request as unknown as Record<symbol, DenoRequest>)[key].body?.source;
   const content = typeof source === "string" ? new TextEncoder().encode(source) : source;
   if (!(content instanceof Uint8Array || content instanceof Blob)) return Promise.resolve(undefined);
-  request.body!.cancel().catch(() => {}); // not awaited: where the Request was cloned it ends with the copy's body alone
+  request.body!.cancel().catch(() => {}); // not awaited: for a cloned Request, it ends only with the copy's body
   return Promise.resolve(content as Content);
 }

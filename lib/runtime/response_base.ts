@@ -1,8 +1,8 @@
-/** The parts that the runtime's own Response needs from the start, where it has to be made then. */
+/** The parts that the runtime's own Response needs at once, if it must be created early. */
 export interface ResponseShellParts {
   readonly status: number;
   readonly statusText: string;
-  /** Flat: name, value, name, value. */
+  /** A flat list: name, value, name, value. */
   readonly headers: readonly string[];
   /** The body, which only the runtime reads. */
   readonly body: AsyncIterable<Uint8Array> | null;
@@ -10,13 +10,13 @@ export interface ResponseShellParts {
 
 /** A response that makes a native Response when the runtime handles it. */
 export interface NativeSide {
-  /** A Response of the runtime with the same content. Called at most once. */
+  /** Returns a native Response with the same content. Called at most once. */
   makeNativeSide(): Response;
 }
 
 type FetchClass = "Headers" | "Response";
 
-/** Takes a global class as it is now, even if replaced; on Node, which loads it in 15 ms, as at the first use. */
+/** Captures a global class, even a replaced one; on Node, where loading it takes 15 ms, at its first use. */
 export function globalClass<Name extends FetchClass>(name: Name): () => (typeof globalThis)[Name] {
   let taken = "Bun" in globalThis || "Deno" in globalThis ? globalThis[name] : undefined;
   return () => taken ??= globalThis[name];
@@ -24,15 +24,16 @@ export function globalClass<Name extends FetchClass>(name: Name): () => (typeof 
 
 const loadResponse: () => typeof Response = globalClass("Response");
 
-/** A class that extends the runtime's Response, for classes that answer everything themselves. */
+/** A class that extends the runtime's Response, for subclasses that override all its members. */
 export type ResponseShellClass = abstract new (parts: () => ResponseShellParts) => Response;
 
 /**
- * Makes a base class of cheap Responses for the runtime's server. Heirs override all that Response has.
- * - Node's own code takes nothing of a Response but by its getters and methods: the constructor is left out (0.3 µs).
- * - Deno keeps what its server reads in properties named by symbols, which lead to a Response made then (5 µs).
+ * Makes a base class of cheap Responses for the runtime's server. Subclasses override all members of Response.
+ *
+ * - Node's own code uses only a Response's getters and methods: the constructor is skipped (0.3 µs).
+ * - Deno's server reads properties named by symbols, which lead to a Response created then (5 µs).
  * - Bun's server reads internal slots, which only the constructor fills. An async iterable is the cheapest body (0.35
- * µs; a stream of bytes 0.7 and more), and the server pulls no more than it can send.
+ * µs; a byte stream takes 0.7 or more), and the server pulls only as much as it can send.
  */
 export function responseShell(): ResponseShellClass {
   const Response = loadResponse();
@@ -42,7 +43,7 @@ export function responseShell(): ResponseShellClass {
   return isReadByRuntime(shell) ? shell : makeNativeShell();
 }
 
-/** Makes a class of Responses with a body that is there from the start. */
+/** Makes a class of Responses whose body exists from the start. */
 function makeNativeShell(): ResponseShellClass {
   const Response = loadResponse();
   return class NativeShell extends Response {
@@ -59,7 +60,7 @@ function makeNativeShell(): ResponseShellClass {
 function standIn(keys: readonly PropertyKey[]): ResponseShellClass {
   const Response = loadResponse();
   function StandIn(): void {
-    // the runtime's constructor work waits for the first access
+    // the runtime's constructor runs at the first access
   }
   Object.setPrototypeOf(StandIn, Response);
   StandIn.prototype = Object.create(Response.prototype);
@@ -87,7 +88,7 @@ function delegate(key: PropertyKey, sides: WeakMap<object, Response>): PropertyD
   };
 }
 
-/** Whether the runtime's own getter finds what our instances stand for. */
+/** Whether the runtime's own getter finds the native side of instances. */
 function isReadByRuntime(shell: ResponseShellClass): boolean {
   class Sample extends shell implements NativeSide {
     makeNativeSide(): Response {
@@ -98,6 +99,6 @@ function isReadByRuntime(shell: ResponseShellClass): boolean {
     const { get } = Object.getOwnPropertyDescriptor(Response.prototype, "status")!;
     return get!.call(new Sample(() => undefined as never)) === 299;
   } catch {
-    return false; // a runtime that keeps it elsewhere
+    return false; // the runtime stores it elsewhere
   }
 }

@@ -8,36 +8,36 @@ import { endsWithin, Interval, sleep } from "../timers/mod.ts";
 
 /** Options of {@linkcode serve}: the handlers, and the address to listen on. */
 export interface ServeOptions {
-  /** Answers requests where the runtime's own server speaks Request and Response; Bun's passes itself besides. */
+  /** Answers requests of runtimes whose server uses Request and Response; Bun's server passes itself as the second argument. */
   readonly fetch: (request: Request, server?: unknown) => Response | Promise<Response>;
   /** Answers requests on `node:http`. */
   readonly node: (request: IncomingMessage, response: ServerResponse) => void;
-  /** A host name or an address, as in `127.0.0.1`, `::1`, or `0.0.0.0` for every address of this machine. */
+  /** A host name or an address, such as `127.0.0.1`, `::1`, or `0.0.0.0` for every address of this machine. */
   readonly hostname: string;
-  /** 0 for any free port. */
+  /** The port; 0 for any free one. */
   readonly port: number;
-  /** The number of ports to try from `port` on, where one is in use. Default: 1. */
+  /** The number of ports to try from `port` on, if they are in use. Default: 1. */
   readonly portsToTry?: number;
   /** A certificate and its key in PEM format, for https. Default: none, for http. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
 }
 
-/** The options with the address that the host's name stands for. */
+/** The options with the resolved address of the host. */
 export interface ListenOptions extends ServeOptions {
   readonly address: string;
 }
 
 export interface Listening {
   readonly port: number;
-  /** Stops accepting, closes connections that wait for a request, and settles when no request is under way. */
+  /** Stops accepting, closes idle connections, and settles when no request is open. */
   readonly finish: () => Promise<void>;
-  /** Cuts what `finish` still waits for, as far as the runtime lets it. */
+  /** Closes the connections for which `finish` still waits, if the runtime can. */
   readonly cut: () => void;
-  /** Has new connections use another certificate; undefined where the runtime takes none while it serves. */
+  /** Makes new connections use another certificate; undefined if the runtime cannot change it while it serves. */
   readonly renew?: (tls: NonNullable<ServeOptions["tls"]>) => void;
 }
 
-/** Checks a certificate and its key in PEM format: the runtimes' own errors do not say which of them is wrong. */
+/** Checks a certificate and its key in PEM format, since the runtimes' own errors do not say which of them is invalid. */
 export function checkCertificate({ cert, key }: { readonly cert: string; readonly key: string }): void {
   let certificate: X509Certificate;
   let privateKey: KeyObject;
@@ -59,7 +59,7 @@ export function checkCertificate({ cert, key }: { readonly cert: string; readonl
 /** The parts of a server of `Bun.serve` used here. */
 interface BunServer {
   readonly port: number;
-  /** Requests whose answer is not sent yet. */
+  /** The number of requests without a complete response. */
   readonly pendingRequests: number;
   stop(closeActiveConnections: boolean): Promise<void>;
 }
@@ -74,7 +74,7 @@ type BunServe = (options: {
   fetch: ListenOptions["fetch"];
 }) => BunServer;
 
-/** A client may read nothing for this long, in seconds; Bun's default of 10 is short for slow ones. */
+/** The time in seconds for which a client may read no bytes; Bun's default of 10 is too short for slow clients. */
 const IDLE = 60;
 
 export function listenOnBun({ fetch, address, port, tls }: ListenOptions): Promise<Listening> {
@@ -84,9 +84,9 @@ export function listenOnBun({ fetch, address, port, tls }: ListenOptions): Promi
     port,
     ...(tls && { tls: { cert: tls.cert, key: tls.key } }),
     idleTimeout: IDLE,
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER, // Bun would refuse more than 128 MiB before the handlers run
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER, // Bun would otherwise refuse more than 128 MiB before the handlers run
     development: false,
-    reusePort: false, // without development its default is to share the port with other such servers
+    reusePort: false, // outside of development, Bun's default is to share the port with other such servers
     fetch: (request, server) => fetch(request, server),
   });
   return Promise.resolve({
@@ -96,10 +96,10 @@ export function listenOnBun({ fetch, address, port, tls }: ListenOptions): Promi
   });
 }
 
-/** The time in ms between two checks of a server that ends. */
+/** The time in ms between two checks of a closing server. */
 const SWEEP = 25;
 
-/** Bun's own promise waits for connections too that have not asked for anything, until they time out. */
+/** Waits for a server's end. Bun's own promise also waits for connections without a request, until they time out. */
 async function finish(server: BunServer): Promise<void> {
   void server.stop(false);
   do await sleep(SWEEP); while (server.pendingRequests > 0);
@@ -124,7 +124,7 @@ export function listenOnDeno({ fetch, address, port, tls }: ListenOptions): Prom
   return Promise.resolve({
     port: server.addr.port,
     finish: () => server.shutdown(),
-    cut: () => {}, // nothing can cut what a shutdown waits for: it ends with the process
+    cut: () => {}, // Deno cannot close the connections of a shutdown: they end with the process
   });
 }
 
@@ -149,41 +149,41 @@ export async function listenOnNode({ node, address, port, tls }: ListenOptions):
     renew: (secure) => (server as HttpsServer).setSecureContext(secure),
     finish: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      // Node counts a connection that has not sent a byte yet as busy. Browsers open such ones ahead.
+      // Node counts a connection that has not sent a byte yet as busy. Browsers open such connections in advance.
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-      // It does not close the others when their last answer is out, but leaves them to wait for another request.
+      // Node does not close the others after their last response, but lets them wait for another request.
       const sweep = new Interval(SWEEP, () => server.closeIdleConnections());
       await closed.finally(() => sweep.stop());
     },
   };
 }
 
-/** The modules are loaded here: `node:https` takes 20 ms, and most programs that need other parts of this folder never serve. */
+/** Creates a server. The modules are loaded here: `node:https` takes 20 ms, and most programs never serve. */
 async function serverOf(node: ListenOptions["node"], tls: ListenOptions["tls"]): Promise<Server> {
   if (!tls) return (await import("node:http")).createServer(node);
   return (await import("node:https")).createServer({ cert: tls.cert, key: tls.key }, node);
 }
 
 const MAX_PORT = 65_535;
-/** The lowest port that needs no right of an administrator. */
+/** The lowest port that needs no administrator rights. */
 const FIRST_FREE_PORT = 1024;
 
 export interface RunningServer {
-  /** The URL of the server, as in `http://127.0.0.1:8080/`. */
+  /** The URL of the server, such as `http://127.0.0.1:8080/`. */
   readonly url: string;
   readonly port: number;
   /**
-   * Stops accepting connections, lets requests finish for at most `graceMs`, and then cuts them (not on Deno).
-   * A further call waits for a shorter time.
+   * Stops accepting connections, lets requests finish for at most `graceMs`, and then closes them (not on Deno). A
+   * further call can shorten that time.
    */
   readonly stop: (graceMs: number) => Promise<void>;
-  /** Has new connections use another certificate; throws if it is invalid or the runtime cannot change it. */
+  /** Makes new connections use another certificate; throws if it is invalid or the runtime cannot change it. */
   readonly renew: (tls: NonNullable<ServeOptions["tls"]>) => void;
 }
 
 /**
- * Serves on the runtime's own server, and throws if it cannot listen, with the reason and what to do.
- * @throws {TypeError} if the certificate or its key is none, or they do not belong together.
+ * Starts the runtime's own server, and throws if it cannot listen, with the reason and advice.
+ * @throws {TypeError} if the certificate or its key is invalid, or they do not match.
  */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   if (options.tls) checkCertificate(options.tls);
@@ -208,7 +208,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   };
 }
 
-/** Listens on the first of the ports that may be tried which is not in use, and not kept by the system, as Windows does. */
+/** Listens on the first of the ports to try that is neither in use nor reserved by the system, as on Windows. */
 async function listenOnFree(
   listen: (options: ListenOptions) => Promise<Listening>,
   options: ListenOptions,
@@ -225,7 +225,7 @@ async function listenOnFree(
   }
 }
 
-/** Looked up here, because the runtimes tell a name that does not exist in different ways, or not. */
+/** Resolves a host name. Runtimes report a name that does not exist in different ways, or not at all. */
 async function addressOf(hostname: string): Promise<string> {
   if (hostname === "") throw new TypeError("cannot listen: hostname is empty, name a host or an address");
   try {
@@ -235,7 +235,7 @@ async function addressOf(hostname: string): Promise<string> {
   }
 }
 
-/** The host's part of a URL. Addresses that stand for all of this machine's cannot be opened everywhere. */
+/** Returns the host for a URL. Addresses that mean all of this machine's cannot be opened everywhere. */
 function hostOf(hostname: string): string {
   if (hostname === "0.0.0.0" || hostname === "::") return "localhost";
   return hostname.includes(":") ? `[${hostname}]` : hostname;

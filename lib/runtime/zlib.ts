@@ -1,4 +1,4 @@
-// The codecs of runtimes, for bytes that they compress in less time than WebAssembly does.
+// The codecs of runtimes, used where they are faster than WebAssembly.
 import * as zlib from "node:zlib";
 
 /** The part of Bun's codecs used here. */
@@ -10,17 +10,18 @@ interface BunCodecs {
 const bun = "Bun" in globalThis;
 const deno = "Deno" in globalThis;
 
-/** zlib's best level; libdeflate's go to 12. */
+/** zlib's highest level; libdeflate's is 12. */
 const ZLIB_LEVELS = 9;
 
-/** The length in bytes from which on our gzip takes less time: it looks at fewer matches. */
+/** The length in bytes from which this package's gzip is faster, since it checks fewer matches. */
 const NATIVE_GZIP_LIMIT = 24 * 1024;
 
 /**
- * Compresses bytes with the runtime's own gzip, where that takes less time than ours in WebAssembly; undefined elsewhere.
+ * Compresses bytes with the runtime's own gzip if that is faster than this package's in WebAssembly; undefined
+ * otherwise.
  *
- * For 20 KB Bun's libdeflate and Deno's zlib take 0.8 to 0.9 of the time in a server, for 0 to 5% more bytes; for 30 KB
- * 1.04 to 1.16. Node's zlib takes more at every length.
+ * For 20 KB, Bun's libdeflate and Deno's zlib take 0.8 to 0.9 of the time in a server, for 0 to 5% more bytes; for 30
+ * KB, 1.04 to 1.16. Node's zlib takes longer at every length.
  */
 export function nativeGzip(bytes: Uint8Array, level: number): Uint8Array<ArrayBuffer> | undefined {
   if (bytes.length >= NATIVE_GZIP_LIMIT) return undefined;
@@ -29,7 +30,8 @@ export function nativeGzip(bytes: Uint8Array, level: number): Uint8Array<ArrayBu
 }
 
 /**
- * Compresses bytes with the runtime's own brotli, where that takes less time than ours in WebAssembly; undefined elsewhere.
+ * Compresses bytes with the runtime's own brotli if that is faster than this package's in WebAssembly; undefined
+ * otherwise.
  *
  * Bun takes 0.87 of the time for the same bytes. Node and Deno take 1.05 to 1.4 in a server.
  */
@@ -44,13 +46,14 @@ export function nativeBrotli(bytes: Uint8Array, level: number, windowLog: number
   }) as Uint8Array<ArrayBuffer>;
 }
 
-/** The length in bytes from which on Deno's zstd takes less time. */
+/** The length in bytes from which Deno's zstd is faster. */
 const NATIVE_ZSTD_MIN = 24 * 1024;
 
 /**
- * Compresses bytes with the runtime's own zstd, where that takes less time than ours in WebAssembly; undefined elsewhere.
+ * Compresses bytes with the runtime's own zstd if that is faster than this package's in WebAssembly; undefined
+ * otherwise.
  *
- * Bun takes 0.55 to 0.75 of the time for the same bytes. Deno takes 0.88 of it for 30 to 40 KB, 1.1 to 1.2 for 20 KB;
+ * Bun takes 0.55 to 0.75 of the time for the same bytes. Deno takes 0.88 for 30 to 40 KB, and 1.1 to 1.2 for 20 KB;
  * Node takes 1.0 to 1.3.
  */
 export function nativeZstd(bytes: Uint8Array, level: number): Uint8Array<ArrayBuffer> | undefined {

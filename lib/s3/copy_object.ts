@@ -7,20 +7,20 @@ import { GatheredPart } from "./upload/gathered_part.ts";
 import { abortUpload, completeUpload, copyPart, createUpload, putPart, type StoredPart } from "./upload/multipart.ts";
 import { MIN_PART_SIZE, partSizeFor, type UploadContext } from "./upload/object_upload.ts";
 
-/** The most bytes of one request's copy, and of a part. */
+/** The maximum bytes of one copy request, and of a part. */
 const MAX_COPY_SIZE = 5 * 2 ** 30;
-/** The most bytes of a part of objects that are joined, and of those of a copy of more. */
+/** The maximum bytes of a part when objects are joined, and when a larger object is copied. */
 const PART = 2 ** 30;
-/** The number of parts that join objects of different sizes, while none is larger than {@linkcode PART}. */
+/** The number of parts when objects of different sizes are joined, unless one is larger than {@linkcode PART}. */
 const JOINED_PARTS = 256;
 const AT_ONCE = 4;
-/** The statuses of stores that do not know copies of parts; others take the part for one without bytes. */
+/** The statuses of stores that do not support copies of parts; others treat them as an empty part. */
 const UNKNOWN: readonly number[] = [400, 405, 501];
 
 type Fields = Readonly<Record<string, string>>;
 type JoinedObject = Pick<S3Object, "key" | "size" | "etag">;
 
-/** Copies an object within the bucket. Fields stay unless `options` replace them. */
+/** Copies an object within the bucket. Header fields are kept unless `options` replace them. */
 export async function copyObject(
   context: UploadContext,
   from: string,
@@ -43,7 +43,7 @@ export async function copyObject(
   return await copyOne(context, object, to, isAsItIs ? undefined : all, all, options);
 }
 
-/** Copies an object. Few stores know conditions of copies: under one it is stored from here, or as parts. */
+/** Copies an object. Few stores support conditions on copies: with a condition, it is uploaded from here, or in parts. */
 async function copyOne(
   context: UploadContext,
   source: JoinedObject,
@@ -70,7 +70,7 @@ async function copyOne(
   return await gathered(context, 1, parts.flat(), signal, (part) => putObject(store, to, part, options, fields));
 }
 
-/** Joins objects into one, in parts of one size, as R2 requires: bytes around the ends of objects are downloaded. */
+/** Joins objects in parts of one size, as R2 requires: bytes around the ends of objects are downloaded. */
 export async function composeObject(
   context: UploadContext,
   sources: readonly JoinedObject[],
@@ -85,7 +85,7 @@ export async function composeObject(
   return await storeParts(context, partsOf(filled, sizeFor(filled)), to, fields, options);
 }
 
-/** The size of parts: that of the objects if it will do, so that no bytes pass through. */
+/** Returns the size of parts: that of the objects if possible, so that no bytes are downloaded. */
 function sizeFor(sources: readonly JoinedObject[]): number {
   const [{ size }] = sources;
   const last = sources.at(-1)!;
@@ -141,7 +141,7 @@ async function storeParts(
         try {
           stored[index] = await storePart(context, upload, index + 1, parts[index], signal);
         } catch (error) {
-          next = parts.length; // the others end, too
+          next = parts.length; // the other workers end, too
           throw error;
         }
       }
@@ -150,12 +150,12 @@ async function storeParts(
     for (const each of done) if (each.status === "rejected") throw each.reason;
     return await completeUpload(store, upload, stored, options);
   } catch (error) {
-    await abortUpload(store, upload).catch(() => {}); // the first failure is the one to tell
+    await abortUpload(store, upload).catch(() => {}); // the first failure is the one to report
     throw error;
   }
 }
 
-/** Has the store copy a part that is within one object. Some stores copy no range of a small one, and others no part. */
+/** Makes the store copy a part that is within one object. Some stores copy no range of a small object, and others no part. */
 async function storePart(
   context: UploadContext,
   upload: { readonly key: string; readonly uploadId: string },

@@ -20,9 +20,9 @@ import { S3Error, type S3ErrorCode } from "./s3_error.ts";
  */
 export interface S3ReadOptions {
   /**
-   * The bytes that are read: from the one at `start`, counted from 0, to the one before `end`, by default the last.
+   * The range of bytes to read: from `start`, counted from 0, to before `end`, by default the object's end.
    *
-   * @default all
+   * @default all bytes
    */
   range?: { start: number; end?: number };
   /** The entity tag that the object must have. */
@@ -66,14 +66,14 @@ export function objectStream(store: Store, key: string, options: S3ReadOptions):
   }, { highWaterMark: 0 });
 }
 
-/** Reads an object, and goes on where it was when the connection breaks. */
+/** Reads an object, and continues at the same position after a broken connection. */
 class ObjectReader {
   readonly #store: Store;
   readonly #key: string;
   readonly #options: S3ReadOptions;
   #body: ReadableStreamDefaultReader<Uint8Array> | undefined = undefined;
   #position: number;
-  /** The byte behind the last one; undefined until the store has told the size. */
+  /** The end of the bytes to read; undefined until the store has reported the size. */
   #end: number | undefined = undefined;
   #size: number | undefined = undefined;
   #etag: string | undefined;
@@ -121,7 +121,7 @@ class ObjectReader {
     this.#unwatch();
     const body = this.#body;
     this.#body = undefined;
-    await body?.cancel(reason).catch(() => {}); // the connection may have failed, which is no news
+    await body?.cancel(reason).catch(() => {}); // the connection may already have failed
   }
 
   async #next(body: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array | undefined> {
@@ -191,7 +191,7 @@ class ObjectReader {
       throw answer.malformed(`the store answers ${response.status} to a request for a range or all`);
     }
     const { size, etag, sha256 } = objectOf(this.#key, answer);
-    // Checked here as well, since some stores ignore If-Match.
+    // Compared here, too, since some stores ignore If-Match.
     const asked = this.#etag ?? "*";
     const isOther = (this.#size ?? size) !== size || (asked !== "*" && bare(asked) !== bare(etag));
     if (isOther) throw this.#failure("OBJECT_CHANGED", "the object is another now");
@@ -216,7 +216,7 @@ class ObjectReader {
   }
 }
 
-/** An entity tag without the quotes that some leave out. */
+/** Returns an entity tag without its quotes, which some stores omit. */
 function bare(etag: string): string {
   return etag.trim().replace(/^(?:W\/)?"(.*)"$/, "$1");
 }

@@ -49,9 +49,9 @@ type PresignOptions = NonNullable<Parameters<S3Bucket["presign"]>[1]>;
 type FormOptions = Parameters<S3Bucket["presignPost"]>[1];
 
 const DAY = 24 * 60 * 60 * 1000;
-/** The prefix of the resumable uploads of `./upload`, which may go on for as long as they like, and expire by themselves. */
+/** The prefix of resumable uploads of `./upload`, which may last any time, and expire separately. */
 const SESSIONS = ".millrace-uploads/";
-/** The longest that a signed URL holds, in seconds: a week. */
+/** The maximum validity of a signed URL in seconds: a week. */
 const MAX_EXPIRY = 7 * 24 * 60 * 60;
 
 export const headOptions: SchemaOf<{ signal?: AbortSignal }> = /* @__PURE__ */ schema(
@@ -99,10 +99,10 @@ export const removeOptions: SchemaOf<
 /**
  * A bucket of a store that speaks the S3 protocol: objects as streams, in constant memory.
  *
- * Every request has a deadline and is sent again, after a pause, where that may help. The store holds what it receives
- * against a checksum: a CRC-32 of each part, and without TLS, but to this machine, a SHA-256. The reader holds what it
- * gets against a SHA-256 where the store tells one. Use one S3Bucket for all that a program does with a bucket: its
- * uploads share connections and memory.
+ * Every request has a deadline, and is retried after a pause if that may help. The store verifies received bytes by a
+ * checksum: a CRC-32 of each part and, without TLS except on the loopback, a SHA-256. Readers verify their bytes if the
+ * store returns a SHA-256. Use one S3Bucket for all operations of a program on a bucket: its uploads share connections
+ * and memory.
  *
  * @example Store, read and list
  * ```ts
@@ -128,10 +128,10 @@ export class S3Bucket {
   readonly #context: UploadContext;
 
   /**
-   * Makes a bucket. It asks the store for nothing.
+   * Creates the object for a bucket, without a request to the store.
    *
-   * @param options The bucket, and how it is spoken to.
-   * @throws {TypeError | RangeError} if an option is not what it should be.
+   * @param options The bucket, its store, and the options for requests.
+   * @throws {TypeError | RangeError} if an option is missing, of the wrong type or out of range.
    */
   constructor(options: S3BucketOptions) {
     const settings = s3BucketOptions(options);
@@ -143,9 +143,9 @@ export class S3Bucket {
   }
 
   /**
-   * Stores bytes that are there already.
+   * Stores bytes in memory as an object.
    *
-   * @throws {S3Error} if the store refuses them, or cannot be reached; `PreconditionFailed` if a condition fails.
+   * @throws {S3Error} if the store refuses, or cannot be reached; `PreconditionFailed` if a condition fails.
    */
   async put(key: string, body: Uint8Array | string, options: S3PutOptions = {}): Promise<S3Stored> {
     const settings = settingsOf(putOptions, options);
@@ -157,21 +157,21 @@ export class S3Bucket {
   }
 
   /**
-   * Tells the facts about an object.
+   * Returns the properties of an object.
    *
-   * @returns undefined if there is none.
-   * @throws {S3Error} if the store refuses that, or cannot be reached.
+   * @returns the properties, or undefined if there is no such object.
+   * @throws {S3Error} if the store refuses, or cannot be reached.
    */
   async head(key: string, options: { signal?: AbortSignal } = {}): Promise<S3Object | undefined> {
     return await headObject(this.#store, key, headOptions(options).signal);
   }
 
   /**
-   * Reads an object, or a part of it, as a byte stream, which is requested on the first read. After a lost connection,
-   * or silence for `timeout`, it continues from the last byte, if the object is still the same.
+   * Reads an object, or a part of it, as a byte stream, requested at the first read. After a lost connection, or
+   * silence for `timeout`, it continues from the last byte, if the object has not changed.
    *
    * @returns a stream that fails with an {@linkcode S3Error}, such as `NoSuchKey`.
-   * @throws {TypeError | RangeError} if an option is not what it should be.
+   * @throws {TypeError | RangeError} if an option is of the wrong type or out of range.
    */
   readable(key: string, options: S3ReadOptions = {}): ReadableStream<Uint8Array> {
     const settings = readOptions(options);
@@ -180,12 +180,13 @@ export class S3Bucket {
   }
 
   /**
-   * Lists objects in the order of their keys, by pages of what the store gives at a time.
+   * Lists objects in the order of their keys, in pages of the size that the store chooses.
    *
-   * @param options.prefix The beginning of their keys. Default: none.
-   * @param options.startAfter The key behind which it begins. `limit` is how many there are at most. Default: all.
-   * @param options.delimiter The end of a folder's name, mostly `/`: of keys that have it behind the prefix, only their
-   * beginning up to it is listed, once, as `{ prefix }`, behind the objects of its page. Default: none.
+   * @param options.prefix The required beginning of keys. Default: none.
+   * @param options.startAfter The key after which the list begins. `limit`: the maximum number of objects. Default:
+   * all.
+   * @param options.delimiter The separator of folders, usually `/`: keys with it after the prefix are listed only once,
+   * as `{ prefix }` with their beginning up to the separator, after the objects of its page. Default: none.
    */
   list(
     options?: { prefix?: string; startAfter?: string; limit?: number; signal?: AbortSignal },
@@ -199,11 +200,11 @@ export class S3Bucket {
   }
 
   /**
-   * Removes an object, if it is there.
+   * Removes an object, if it exists.
    *
-   * @param options.ifMatch The entity tag that it must have, as `If-Match`; some stores don't know that. The request is not
-   * sent again then: what another client has stored since must not be removed. Default: any.
-   * @throws {S3Error} if the store refuses that, or cannot be reached; `PreconditionFailed` or `OBJECT_CHANGED` if it has
+   * @param options.ifMatch The entity tag that it must have, as `If-Match`, which some stores do not support. The
+   * request is then not retried, since it could remove another client's later object. Default: any.
+   * @throws {S3Error} if the store refuses, or cannot be reached; `PreconditionFailed` or `OBJECT_CHANGED` if it has
    * another tag.
    */
   async delete(key: string, options: { signal?: AbortSignal; ifMatch?: string } = {}): Promise<void> {
@@ -211,22 +212,22 @@ export class S3Bucket {
   }
 
   /**
-   * Copies an object within the bucket; its bytes do not come here, but for up to 5 MiB under a condition.
+   * Copies an object within the bucket. Its bytes are not downloaded, except up to 5 MiB with a condition.
    *
-   * @param options How the copy is stored. Default: as the object is, in all that is not given.
-   * @throws {S3Error} `NotFound` if it is missing.
+   * @param options The options of the copy. Default: the properties of the object.
+   * @throws {S3Error} `NotFound` if the object is missing.
    */
   async copy(from: string, to: string, options: S3PutOptions = {}): Promise<S3Stored> {
     return await copyObject(this.#context, from, to, settingsOf(copyOptions, options));
   }
 
   /**
-   * Makes an object of others, in their order, as `list()` and `head()` tell them. It is made in parts of one size,
-   * each of which the store copies where it is within one object; the bytes where two meet pass through here. Objects
-   * of one size, from 5 MiB to 5 GiB, need no bytes to pass.
+   * Joins objects in order, given as results of `list()` or `head()`. The new object has parts of one size. The store
+   * copies each part that is within one object; parts across two objects are downloaded and uploaded. Objects of equal
+   * size, from 5 MiB to 5 GiB, need no download.
    *
-   * @param options How the object is stored. Default: without a type or metadata.
-   * @throws {S3Error} `PreconditionFailed` if one of them is another by now.
+   * @param options The options of the new object. Default: without a type or metadata.
+   * @throws {S3Error} `PreconditionFailed` if one of them has changed.
    */
   async join(
     sources: readonly Pick<S3Object, "key" | "size" | "etag">[],
@@ -237,14 +238,14 @@ export class S3Bucket {
   }
 
   /**
-   * Makes a URL whose holder may read or store an object for a while.
+   * Returns a URL that permits its holder to read or store an object for a limited time.
    *
-   * @param options.method The method that it is for. Default: GET.
-   * @param options.expiresIn How long it holds, in seconds, a week at most. Default: 3600.
-   * @param options.contentType The field of the response to GET; of PUT, the one that has to be sent. `cacheControl` and
-   * `contentDisposition` likewise.
-   * @param options.size How many bytes a PUT must have: its `Content-Length` is signed. Default: any.
-   * @throws {TypeError | RangeError} if an option is not what it should be, or has no effect with the method.
+   * @param options.method The permitted method. Default: GET.
+   * @param options.expiresIn The validity in seconds, at most a week. Default: 3600.
+   * @param options.contentType The header field of the response to GET, or the required field of the PUT; so are
+   * `cacheControl` and `contentDisposition`.
+   * @param options.size The required size of a PUT in bytes: its `Content-Length` is signed. Default: any.
+   * @throws {TypeError | RangeError} if an option is invalid, or has no effect with the method.
    */
   async presign(
     key: string,
@@ -269,13 +270,13 @@ export class S3Bucket {
   }
 
   /**
-   * Makes a form by which a browser may store an object for a while, of a limited size: a `POST` to `url` with
-   * `fields`, and behind them the file as `file`.
+   * Returns a form that permits a browser to store an object of limited size for a limited time: a `POST` to `url` with
+   * `fields`, followed by the file as `file`.
    *
-   * @param options.maxSize The most bytes that the object may have.
-   * @param options.expiresIn How long it holds, in seconds, a week at most. Default: 3600.
-   * @param options.contentType The field that the object is stored with. `cacheControl` and `contentDisposition` likewise.
-   * @throws {TypeError | RangeError} if an option is not what it should be.
+   * @param options.maxSize The maximum bytes of the object.
+   * @param options.expiresIn The validity in seconds, at most a week. Default: 3600.
+   * @param options.contentType The header field stored with the object; so are `cacheControl` and `contentDisposition`.
+   * @throws {TypeError | RangeError} if an option is of the wrong type or out of range.
    */
   async presignPost(
     key: string,
@@ -291,11 +292,11 @@ export class S3Bucket {
   }
 
   /**
-   * Makes a stream that stores an object of any length when it is closed. What fits into one part is sent in one
-   * request; larger ones go in parts of one size, 8 MiB or what `size` asks for, several at a time, each sent again by
-   * itself. When the stream is aborted or a part fails for good, nothing of it is left, if the store can be reached.
+   * Creates a stream that stores an object of any length when it closes. An object of up to one part is sent in one
+   * request; a larger one in parts of one size, 8 MiB or as `size` requires, several in parallel, with separate
+   * retries. If the stream is aborted or a part finally fails, its parts are removed, if the store can be reached.
    *
-   * @throws {TypeError | RangeError} if an option is not what it should be.
+   * @throws {TypeError | RangeError} if an option is of the wrong type or out of range.
    */
   writable(key: string, options: S3WritableOptions = {}): S3Writable {
     const settings = settingsOf(writableOptions, options);
@@ -304,8 +305,8 @@ export class S3Bucket {
   }
 
   /**
-   * Goes on with an upload that another stream began, in this process or another that is gone: write from its `offset`
-   * on. Close it with the options that it was begun with.
+   * Resumes an upload that another stream began, in this process or an ended one: write the bytes from its `offset` on.
+   * Pass the same options as for that stream.
    *
    * @param uploadId The `uploadId` of that stream.
    * @returns the stream. A last part that is smaller than the first is sent again.
@@ -322,12 +323,12 @@ export class S3Bucket {
   }
 
   /**
-   * Removes what uploads have left in the store that were neither completed nor aborted: as by killed processes. What
-   * the upload handler keeps of resumable uploads stays: it removes that itself.
+   * Removes the parts of uploads that were neither completed nor aborted, for example by killed processes. The upload
+   * handler's resumable uploads stay, since it removes them itself.
    *
-   * @param options.olderThan How long ago they must have begun, in ms: longer than any upload takes. Default: a day.
-   * @param options.prefix The beginning of their keys. Default: none.
-   * @returns how many there were.
+   * @param options.olderThan The minimum age of an upload in ms, longer than any upload takes. Default: a day.
+   * @param options.prefix The required beginning of keys. Default: none.
+   * @returns the number of removed uploads.
    */
   async removeAbandoned(options: { olderThan?: number; prefix?: string; signal?: AbortSignal } = {}): Promise<number> {
     const { olderThan, prefix, signal } = removeOptions(options);
@@ -342,7 +343,7 @@ export class S3Bucket {
     return removed;
   }
 
-  /** Ends connections. Requests under way fail with `CLOSED`. */
+  /** Closes the connections. Unfinished requests fail with `CLOSED`. */
   close(): Promise<void> {
     this.#store.close();
     return Promise.resolve();

@@ -17,7 +17,7 @@ import { lasting } from "../files/internal.ts";
 import { MAX_TIMER_DELAY } from "../timers/mod.ts";
 
 /**
- * The keys that requests are signed with.
+ * The credentials with which requests are signed.
  *
  * @example Keys of a session
  * ```ts
@@ -28,18 +28,18 @@ import { MAX_TIMER_DELAY } from "../timers/mod.ts";
  * ```
  */
 export interface S3Credentials {
-  /** The name of the key. */
+  /** The access key id. */
   accessKeyId: string;
-  /** The key. */
+  /** The secret access key. */
   secretAccessKey: string;
-  /** The token that goes with keys of a session. */
+  /** The token of temporary credentials. */
   sessionToken?: string;
-  /** The time at which they expire; until five minutes before it, the function that gave them is not called again. */
+  /** The time at which they expire; they are reused until five minutes before it, then the function is called again. */
   expiration?: Date;
 }
 
 /**
- * The bucket, and how it is spoken to.
+ * The options of a bucket: its store, credentials, and limits.
  *
  * @example A store in the same rack, and keys that change
  * ```ts
@@ -58,7 +58,7 @@ export interface S3BucketOptions {
   endpoint: string | URL;
   /** The bucket's name. */
   bucket: string;
-  /** The keys, or a function that returns them: called before each request, and again when they have expired meanwhile. */
+  /** The credentials, or a function that returns them: called before each request, unless its last result is still valid. */
   credentials: S3Credentials | (() => S3Credentials | Promise<S3Credentials>);
   /**
    * The region that requests are signed for.
@@ -67,52 +67,52 @@ export interface S3BucketOptions {
    */
   region?: string;
   /**
-   * The place of the bucket's name in URLs: the path, or the host, as `films.s3.eu-central-1.amazonaws.com`.
+   * The place of the bucket's name in URLs: the path, or the host, such as `films.s3.eu-central-1.amazonaws.com`.
    *
    * @default "path"
    */
   addressing?: "path" | "host";
   /**
-   * The function that sends requests. With another than that of an `HttpClient` of Millrace, which is made by default,
-   * parts are in memory while they are sent.
+   * The function that sends requests. With a function other than that of this package's `HttpClient`, parts are kept in
+   * memory while they are sent.
    *
-   * @default `fetch` of an `HttpClient` of its own
+   * @default `fetch` of a new `HttpClient`
    */
   fetch?: (url: string, init?: RequestInit) => Promise<Response>;
   /**
-   * The most retries of a request that failed for a reason that may pass: no connection, no answer, 429, 5xx.
+   * The maximum retries of a request after a transient failure: no connection, no response, 429, 5xx.
    *
    * @default 4
    */
   retries?: number;
   /**
-   * The most ms until the response to an attempt begins, and a second more for each 128 KiB of its body; also the longest
-   * pause within the response.
+   * The maximum time in ms until the response to an attempt begins, plus a second for each 128 KiB of the request's
+   * body; also the maximum pause within the response.
    *
    * @default 30_000
    */
   timeout?: number;
   /**
-   * The most parts sent at a time, over all uploads.
+   * The maximum number of parts sent in parallel, over all uploads.
    *
    * @default 16
    */
   concurrency?: number;
   /**
-   * Bytes of parts that are kept in memory, over all uploads; beyond that they are in temporary files.
+   * The maximum bytes of parts in memory, over all uploads; further parts are in temporary files.
    *
    * @default 16_777_216
    */
   memory?: number;
   /**
-   * The folder of those files, which have no names there. That of the system, often `/tmp`, may itself be in memory.
+   * The folder for these files, which have no names in it. The system's folder, often `/tmp`, may itself be in memory.
    *
    * @default the system's
    */
   temporary?: string;
   /**
-   * Whether checksums are stored with objects: a SHA-256 of those that are sent in one request, which is held against what
-   * is read, and others of parts. Without them, the store holds what arrives against the SHA-256 of the signature alone.
+   * Whether checksums are stored with objects: a SHA-256 for an object sent in one request, which readers verify, and
+   * other checksums for parts. Without them, the store verifies only the SHA-256 of the signature.
    *
    * @default true
    */
@@ -159,13 +159,14 @@ export const s3Credentials: SchemaOf<S3Credentials> = /* @__PURE__ */ schema(
   }),
 );
 
-/** Names of members that may be misspelt: a token that is left out makes every request fail. */
+/** Names of members that may be misspelt: without a token, every request would fail. */
 const ALIKE = /key|secret|token/i;
 
-/** Checks credentials. Other members are left out. */
+/** Checks credentials, and drops other members. */
 export function checkCredentials(given: unknown, path = "credentials"): S3Credentials {
   if (typeof given !== "object" || given === null) {
-    throw new TypeError(`${path} must be an object with accessKeyId and secretAccessKey`); // what is given may be a key
+    // Without the value, which may be a key.
+    throw new TypeError(`${path} must be an object with accessKeyId and secretAccessKey`);
   }
   const { accessKeyId, secretAccessKey, sessionToken, expiration, ...others } = given as Partial<S3Credentials>;
   const alike = Object.entries(others).filter(([name]) => ALIKE.test(name));
@@ -179,7 +180,7 @@ export function checkCredentials(given: unknown, path = "credentials"): S3Creden
   };
 }
 
-/** The URL of a store, without a slash at its end. */
+/** Returns the URL of a store, without a slash at its end. */
 export function endpointOf(endpoint: string | URL): string {
   if (String(endpoint).includes("@")) {
     throw new TypeError("endpoint must be a URL without a user: credentials tell the keys");

@@ -30,7 +30,7 @@ export type S3ErrorCode =
   | (string & {});
 
 /**
- * A request to a store that failed, after all attempts that were worth making.
+ * The error of a failed request to a store, after all retries.
  *
  * @example Tell what happened
  * ```ts
@@ -48,14 +48,14 @@ export type S3ErrorCode =
 export class S3Error extends Error {
   /** The reason, for programs. */
   readonly code: S3ErrorCode;
-  /** The HTTP status, if there was an answer. */
+  /** The HTTP status, if there was a response. */
   readonly status: number | undefined;
-  /** The store's name for the request, which its operators can look up. */
+  /** The store's id of the request, which its operators can look up. */
   readonly requestId: string | undefined;
-  /** The key of the object, if it was about one. */
+  /** The key of the object, if the request was about one. */
   readonly key: string | undefined;
 
-  /** Makes an error by its code, the same in words, and the answer that told it. */
+  /** Creates an error with a code, a message, and the response's data. */
   constructor(
     code: S3ErrorCode,
     message: string,

@@ -14,7 +14,7 @@ import {
 } from "../streams/internal.ts";
 
 /**
- * The facts about an object.
+ * The properties of an object.
  *
  * @example The size of an object
  * ```ts
@@ -27,11 +27,11 @@ import {
 export interface S3Object extends S3Stored {
   /** The time at which it was stored. */
   readonly lastModified: Date;
-  /** Its media type, where the store tells it: not in listings. */
+  /** The media type, if the store reports it: not in listings. */
   readonly contentType?: string;
-  /** The SHA-256 of it in base64, or of the SHA-256 of its parts, with `-` and their number; where the store has it. */
+  /** The SHA-256 in base64, or that of the parts' SHA-256, with `-` and their number; if the store has it. */
   readonly sha256?: string;
-  /** The `metadata` that it was stored with; not in listings. */
+  /** The `metadata` of the object; not in listings. */
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
@@ -47,11 +47,11 @@ export interface S3Object extends S3Stored {
  * ```
  */
 export interface S3Stored {
-  /** Its name in the bucket. */
+  /** The object's name in the bucket. */
   readonly key: string;
   /** The object's size in bytes. */
   readonly size: number;
-  /** Its entity tag, in quotes. */
+  /** The entity tag, in quotes. */
   readonly etag: string;
 }
 
@@ -70,7 +70,7 @@ export interface S3PutOptions {
   /**
    * The media type.
    *
-   * @default what the store takes for none, mostly `binary/octet-stream`
+   * @default the store's default, usually `binary/octet-stream`
    */
   contentType?: string;
   /** The field `Cache-Control` of responses. */
@@ -79,16 +79,16 @@ export interface S3PutOptions {
   contentDisposition?: string;
   /** The field `Content-Encoding` of responses. */
   contentEncoding?: string;
-  /** Names and values that are kept with the object. */
+  /** Names and values that are stored with the object. */
   metadata?: Readonly<Record<string, string>>;
   /**
-   * Whether an object of that key is replaced. `false` is the condition `If-None-Match: *`, which some stores don't know:
-   * Garage 2 stores the object all the same.
+   * Whether an existing object of the key is replaced. `false` is the condition `If-None-Match: *`, which some stores
+   * do not support: Garage 2 stores the object nevertheless.
    *
    * @default true
    */
   overwrite?: boolean;
-  /** The entity tag that the object to be replaced must have, as `If-Match`; some stores don't know that. */
+  /** The entity tag that the replaced object must have, as `If-Match`, which some stores do not support. */
   ifMatch?: string;
   /** Aborts the operation. */
   signal?: AbortSignal;
@@ -107,24 +107,24 @@ export interface S3PutOptions {
  */
 export interface S3WritableOptions extends S3PutOptions {
   /**
-   * The number of bytes that will be written, from which the size of parts is planned. Without it, parts of objects of
-   * more than 62.5 GiB grow, which R2 does not accept.
+   * The number of bytes that will be written, from which the size of parts is computed. Without it, parts grow in
+   * objects of more than 62.5 GiB, which R2 does not accept.
    */
   size?: number;
   /**
-   * The most parts of the object sent at a time.
+   * The maximum number of the object's parts sent in parallel.
    *
    * @default 4
    */
   concurrency?: number;
 }
 
-/** Names that fields can have. */
+/** Valid names of fields. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/** Values that fields can have and signatures keep: no spaces at the ends, none twice. */
+/** Valid values of fields that signatures keep unchanged: no spaces at the ends, and no double spaces. */
 const VALUE = /^(?! )(?!.* {2})[\x20-\x7e]*(?<! )$/;
 
-/** A field that is signed. */
+/** Returns a schema member for a signed field. */
 export function signedField(): Member<string, undefined> {
   return text(undefined, "printable ASCII", (value) => VALUE.test(value));
 }
@@ -143,7 +143,7 @@ function putMembers(): SchemaOf<S3PutOptions, "overwrite">["members"] {
 }
 
 function checkedMetadata(given: unknown, path: string): Readonly<Record<string, string>> {
-  // Of a Map, Headers or a promise nothing would be kept.
+  // A Map, Headers or a promise has no own members, which would be dropped silently.
   if (!hasMembers(given)) throw wrongType(path, "an object of names and texts", given);
   for (const [name, value] of Object.entries(given)) {
     if (!TOKEN.test(name)) throw new TypeError(`${quoted(name)} can be no name of ${path}`);
@@ -173,7 +173,7 @@ export function settingsOf<S extends ReturnType<typeof putOptions>>(options: (gi
   throw new TypeError("ifMatch is no option where overwrite is false");
 }
 
-/** The fields that an object is stored with. */
+/** Returns the header fields that are stored with an object. */
 export function fieldsOf(options: S3PutOptions): Record<string, string> {
   const { contentType, cacheControl, contentDisposition, contentEncoding, metadata = {} } = options;
   return {
@@ -185,7 +185,7 @@ export function fieldsOf(options: S3PutOptions): Record<string, string> {
   };
 }
 
-/** The conditions that an object is stored under. */
+/** Returns the conditions under which an object is stored. */
 export function conditionsOf({ overwrite, ifMatch }: S3PutOptions): Record<string, string> {
   if (overwrite === false) return { "if-none-match": "*" };
   return ifMatch === undefined ? {} : { "if-match": ifMatch };

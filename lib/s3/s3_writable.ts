@@ -3,13 +3,13 @@ import { WritableStream } from "../streams/mod.ts";
 import type { S3Stored } from "./s3_object.ts";
 import type { ObjectUpload } from "./upload/object_upload.ts";
 
-/** Bytes that are queued until the stream asks to wait. */
+/** The high-water mark in bytes. */
 const QUEUE = 64 * 1024;
 const SMALL = 4096;
 
 /**
- * An object as a WritableStream of bytes, made by `S3Bucket.writable()`. It is stored when the stream closes; until then,
- * and if the stream is aborted, readers of the key get the previous object.
+ * An object as a WritableStream of bytes, created by `S3Bucket.writable()`. It is stored when the stream closes; until
+ * then, and if the stream is aborted, readers of the key get the previous object.
  *
  * @example Note the upload, so that another process can resume it
  * ```ts
@@ -29,7 +29,7 @@ export class S3Writable extends WritableStream<Uint8Array> {
   /** Takes over an upload: for `S3Bucket.writable()`. */
   constructor(upload: ObjectUpload, signal: AbortSignal | undefined) {
     const stored: { value?: S3Stored } = {};
-    const onAbort = (): void => void upload.fail(signal!.reason).catch(() => {}); // the stream tells its reason
+    const onAbort = (): void => void upload.fail(signal!.reason).catch(() => {}); // the stream reports the reason
     const end = (): void => signal?.removeEventListener("abort", onAbort);
     let gathered: Uint8Array | undefined;
     let length = 0;
@@ -43,13 +43,13 @@ export class S3Writable extends WritableStream<Uint8Array> {
       start(controller) {
         upload.signal.addEventListener("abort", () => {
           end();
-          // In the midst of abort() that would make it reject.
+          // During abort(), that would make it reject.
           if (!controller.signal.aborted) controller.error(upload.signal.reason);
           // A part failed in the background: further writes must fail.
           upload.fail(upload.signal.reason).catch(() => {}); // what is left of it is for `removeAbandoned()`
         }, { once: true });
         controller.signal.addEventListener("abort", () => {
-          upload.fail(controller.signal.reason).catch(() => {}); // abort() tells
+          upload.fail(controller.signal.reason).catch(() => {}); // abort() reports the failure
         }, { once: true });
         if (signal?.aborted) onAbort();
         else signal?.addEventListener("abort", onAbort);
@@ -59,7 +59,7 @@ export class S3Writable extends WritableStream<Uint8Array> {
         if (size === 0 || size >= SMALL || length + size > QUEUE) return send(chunk);
         (gathered ??= new Uint8Array(QUEUE)).set(chunk, length);
         length += size;
-        return undefined; // without a promise for each
+        return undefined; // without a promise for each chunk
       },
       async close() {
         if (length > 0) await upload.write(gathered!.subarray(0, length));
@@ -77,12 +77,12 @@ export class S3Writable extends WritableStream<Uint8Array> {
     return this.#upload.key;
   }
 
-  /** The store's name for the upload, for `S3Bucket.resume()`; undefined while there is no part of it in the store. */
+  /** The store's id of the upload, for `S3Bucket.resume()`; undefined before a part is in the store. */
   get uploadId(): string | undefined {
     return this.#upload.uploadId;
   }
 
-  /** The bytes that the store has in parts, which is where writing continues if the upload was resumed. */
+  /** The number of bytes in the store's parts, where writing continues after the upload was resumed. */
   get offset(): number {
     return this.#upload.stored.size;
   }
@@ -93,7 +93,7 @@ export class S3Writable extends WritableStream<Uint8Array> {
   }
 }
 
-/** Streams that fail by this function abort nothing: it takes anything. */
+/** Returns the size of a chunk of any type: a failing size function would abort no upload. */
 function sizeOf(chunk: unknown): number {
   return ArrayBuffer.isView(chunk) || chunk instanceof ArrayBuffer ? chunk.byteLength : 0;
 }
@@ -105,7 +105,7 @@ async function requireBytes(chunk: unknown, upload: ObjectUpload): Promise<Uint8
     if (bytes !== undefined) return bytes;
     throw new TypeError("a chunk for an object must be a Uint8Array; encode text with a TextEncoderStream");
   } catch (error) {
-    await upload.fail(error).catch(() => {}); // the chunk is the reason to tell
+    await upload.fail(error).catch(() => {}); // the invalid chunk is the reason to report
     throw error;
   }
 }

@@ -2,18 +2,18 @@ import { codingNamed, type ContentCoding, isUndoable, type StoredCoding, storedC
 import { trimmed } from "./fields.ts";
 
 /**
- * The weight of each stored content coding, from 0, not acceptable, to 1000: the `q` of RFC 9110, section 12.4.2, times
- * 1000. Unless named, `identity` is 0.5, acceptable after all named codings, and a coding with a dictionary 0.
+ * The weight of each stored content coding, from 0 for not acceptable to 1000: the `q` of RFC 9110, section 12.4.2,
+ * times 1000. Unless named, `identity` has 0.5, below all named codings, and a coding with a dictionary 0.
  */
 export type AcceptedCodings = Readonly<Record<StoredCoding | "identity", number>>;
 
-/** The weight of `identity` if no member of the field stands for it: acceptable (12.5.3), least liked. */
+/** The weight of `identity` if no member of the field matches it: acceptable (12.5.3), with the lowest preference. */
 const UNMENTIONED_IDENTITY = 0.5;
 
-/** The weights without the field: any coding is acceptable by the letter, but only identity is tried. */
+/** The weights without the field: any coding would be acceptable, but only identity is used. */
 const NO_FIELD: AcceptedCodings = withWeights(1000, () => 0);
 
-/** Browsers send a few texts only; others come and go with the older half. */
+/** The number of cached fields. Browsers send only a few different ones; others leave with the older half. */
 const MAX_CACHED_FIELDS = 256;
 const MAX_CACHED_LENGTH = 256;
 let recent = new Map<string, AcceptedCodings>();
@@ -22,7 +22,7 @@ let older = new Map<string, AcceptedCodings>();
 /** A member: a coding or `*`, and its weight as a number of at most three decimals (12.4.2), in any case. */
 const MEMBER = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64})(?:[ \t]*;[ \t]*[qQ]=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?$/;
 
-/** The limit of a member's length: longer ones name no stored coding and are skipped, so that time is linear. */
+/** The maximum length of a member: longer ones name no stored coding and are skipped, which keeps the time linear. */
 const MAX_MEMBER_LENGTH = 256;
 
 /**
@@ -34,7 +34,7 @@ export function acceptedCodings(field: string | null | undefined): AcceptedCodin
   return recent.get(field) ?? notRecent(field);
 }
 
-/** Keeps at most twice {@linkcode MAX_CACHED_FIELDS} results: those in use, and some that were. */
+/** Keeps at most twice {@linkcode MAX_CACHED_FIELDS} results: those in use, and some former ones. */
 function notRecent(field: string): AcceptedCodings {
   const accepted = older.get(field) ?? parsed(field);
   if (field.length > MAX_CACHED_LENGTH) return accepted;

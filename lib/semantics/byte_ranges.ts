@@ -4,23 +4,25 @@ import { trimmed } from "./fields.ts";
 export interface ByteRange {
   /** The first byte. */
   readonly start: number;
-  /** The offset behind the last byte. */
+  /** The offset after the last byte. */
   readonly end: number;
 }
 
-/** The limit of ranges: a field with more is no honest client's (RFC 9110, section 17.15) and is ignored. */
+/** The maximum number of ranges: a field with more is not an honest client's (RFC 9110, section 17.15) and is ignored. */
 const MAX_RANGES = 100;
 
 const UNIT = /^bytes=/i;
 const SPEC = /^([0-9]*)-([0-9]*)$/;
 
-/** Digits of the longest position; longer ones are zeros, malice, or beyond every file. */
+/** The maximum digits of a position; longer ones are leading zeros, malicious, or beyond every file. */
 const MAX_SPEC_LENGTH = 256;
 
 /**
- * Returns the parts of a representation of `size` bytes that a `Range` field requests, merged where they touch.
- * @returns `"unsatisfiable"` if no range has a byte of it; `undefined` if the field is to be ignored: malformed, in
- * another unit, of more than 100 ranges, or for the end of an empty one, which no `Content-Range` expresses.
+ * Returns the parts of a representation of `size` bytes that a `Range` field requests; adjacent and overlapping ones
+ * are merged.
+ * @returns `"unsatisfiable"` if no range contains a byte of it; `undefined` if the field must be ignored: malformed, in
+ * another unit, with more than 100 ranges, or for the end of an empty representation, which `Content-Range` cannot
+ * express.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-14.1.2}
  */
 export function parseRange(field: string, size: number): readonly ByteRange[] | "unsatisfiable" | undefined {
@@ -42,7 +44,7 @@ export function parseRange(field: string, size: number): readonly ByteRange[] | 
 }
 
 function rangeOf(spec: string, size: number): ByteRange | "empty" | "unsatisfiable" | "malformed" {
-  if (spec === "") return "empty"; // members of a list may be (RFC 9110, section 5.6.1.2)
+  if (spec === "") return "empty"; // members of a list may be empty (RFC 9110, section 5.6.1.2)
   const match = spec.length > MAX_SPEC_LENGTH ? null : SPEC.exec(spec);
   if (match === null || spec === "-") return "malformed";
   const [, first, last] = match;
@@ -56,7 +58,7 @@ function rangeOf(spec: string, size: number): ByteRange | "empty" | "unsatisfiab
   return { start, end: last === "" ? size : Math.min(size, Number(last) + 1) };
 }
 
-/** Joins ranges. The parts keep the order of the request, as section 15.3.7.2 would have it. */
+/** Merges ranges. The parts keep the order of the request, as section 15.3.7.2 recommends. */
 function coalesced(ranges: readonly ByteRange[]): readonly ByteRange[] {
   const ascending = ranges.map((range, place) => ({ ...range, place })).sort((a, b) => a.start - b.start);
   const merged = [ascending[0]];
@@ -72,7 +74,7 @@ function coalesced(ranges: readonly ByteRange[]): readonly ByteRange[] {
   return merged.sort((a, b) => a.place - b.place).map(({ start, end }) => ({ start, end }));
 }
 
-/** The parts of a `multipart/byteranges` body besides the bytes of the representation. */
+/** The parts of a `multipart/byteranges` body in addition to the bytes of the representation. */
 export interface Multipart {
   readonly contentType: string;
   /** The size of the whole body in bytes. */
@@ -85,8 +87,8 @@ export interface Multipart {
 const encoder = new TextEncoder();
 
 /**
- * The frame of a body of at least one range. Its boundary is 128 random bits: safe whatever is in the ranges.
- * @param size The representation's, in bytes; `contentType` is the representation's, too.
+ * Makes the parts of a body with at least one range. Its boundary is 128 random bits, which no range contains.
+ * @param size The size of the representation in bytes; `contentType` is the representation's, too.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-14.6}
  */
 export function multipartByteRanges(ranges: readonly ByteRange[], size: number, contentType: string): Multipart {

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { parseItem } from "./structured_fields.ts";
 
 const HASH_LENGTH = 32;
-/** Browsers send 46 characters. */
+/** The maximum length of the field; browsers send 46 characters. */
 const MAX_FIELD_LENGTH = 512;
 
 /**
@@ -20,17 +20,17 @@ export function availableDictionary(field: string): string | undefined {
   return hash?.length === HASH_LENGTH ? Buffer.from(hash.buffer).toString("base64") : undefined;
 }
 
-/** Characters encoded in the path of a URL: the path percent-encode set of the URL standard, and `\`. */
+/** Characters that are encoded in the path of a URL: the path percent-encode set of the URL standard, and `\`. */
 // deno-lint-ignore no-control-regex
 const NOT_IN_PATH = /[\x00-\x20"#<>?\\`{}\x7f-\u{10ffff}]/gu;
-/** Characters with a meaning in a URL path's pattern. Braces, backslashes and question marks are encoded by then. */
+/** Characters with a meaning in a URL path's pattern. Braces, backslashes and question marks are encoded before. */
 const PATTERN_SYNTAX = /[+*:()]/g;
 
 const MATCH = 'match="';
 
 /**
- * The `Use-As-Dictionary` field of a response, which has the client keep it as a dictionary for the next version.
- * For `/js/app.1a2b3c4d.js`, decoded, whose `hash` differs from version to version, it is `match="/js/app.*.js"`.
+ * Returns the `Use-As-Dictionary` field of a response, with which clients keep it as a dictionary for the next version.
+ * For the decoded path `/js/app.1a2b3c4d.js`, whose `hash` changes with each version, it is `match="/js/app.*.js"`.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9842#section-2.1}
  */
 export function useAsDictionary(path: string, hash?: { readonly start: number; readonly end: number }): string {
@@ -40,12 +40,12 @@ export function useAsDictionary(path: string, hash?: { readonly start: number; r
   return `${MATCH}${quoted(pattern)}"`;
 }
 
-/** A field of {@linkcode useAsDictionary} for pages that a browser navigates to, and for no other requests. */
+/** Returns a field of {@linkcode useAsDictionary} that is limited to pages that browsers navigate to. */
 export function forDocuments(field: string): string {
   return `${field}, match-dest=("document")`;
 }
 
-/** The `Use-As-Dictionary` field of a dictionary for all pages below `basePath`, which is decoded and ends in a slash. */
+/** Returns the `Use-As-Dictionary` field of a dictionary for all pages below `basePath`, which is decoded and ends in a slash. */
 export function siteDictionaryField(basePath: string): string {
   return forDocuments(useAsDictionary(basePath, { start: basePath.length, end: basePath.length }));
 }
@@ -53,48 +53,48 @@ export function siteDictionaryField(basePath: string): string {
 const RELATION = '>; rel="compression-dictionary"';
 
 /**
- * The `Link` field by which a page has a browser load the dictionary at `path`, decoded, once it is idle.
+ * Returns the `Link` field with which a browser loads the dictionary at the decoded `path`, once it is idle.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9842#section-3}
  */
 export function linkToDictionary(path: string): string {
   return `<${encodedPath(path.replaceAll("%", "%25"))}${RELATION}`;
 }
 
-/** The value of a `Link` field, with the link to a dictionary at its end for a path below `prefix`, encoded. */
+/** Returns a `Link` field whose final link to a dictionary is changed to a path below the encoded `prefix`. */
 export function linkToDictionaryBelow(prefix: string, field: string): string {
   if (!field.endsWith(RELATION)) return field;
   const start = field.lastIndexOf("<") + 1;
   return field.slice(0, start) + prefix + field.slice(start);
 }
 
-/** A pattern within a string: its backslashes are escaped in their turn (RFC 9651, section 3.3.3). */
+/** Quotes a pattern as a string, which escapes its backslashes (RFC 9651, section 3.3.3). */
 function quoted(pattern: string): string {
   return pattern.replaceAll("\\", "\\\\");
 }
 
-/** A field of {@linkcode useAsDictionary} with all paths below `prefix`, encoded, without a slash at its end. */
+/** Returns a field of {@linkcode useAsDictionary} whose paths are moved below the encoded `prefix`, without a slash at its end. */
 export function useAsDictionaryBelow(prefix: string, field: string): string {
   return field.replace(MATCH, (match) => match + quoted(encodedLiterally(prefix)));
 }
 
-/** `text`, decoded, as a pattern (https://urlpattern.spec.whatwg.org/) that matches it and nothing else. */
+/** Returns a pattern (https://urlpattern.spec.whatwg.org/) that matches only the decoded `text`. */
 function literally(text: string): string {
   return encodedLiterally(text.replaceAll("%", "%25"));
 }
 
-/** Escapes encoded text, in which `%` stands for itself. */
+/** Escapes encoded text, whose `%` are kept. */
 function encodedLiterally(text: string): string {
   return encodedPath(text)
-    // A colon needs a group around it: a parser that looks for the end of a scheme sees it even if it is escaped.
+    // A colon must be in a group: a parser that looks for the end of a scheme finds it even if it is escaped.
     .replace(PATTERN_SYNTAX, (character) => character === ":" ? "{\\:}" : `\\${character}`);
 }
 
-/** `text`, in which `%` stands for itself, as it is in the path of a URL. */
+/** Encodes `text` for the path of a URL; `%` is kept. */
 function encodedPath(text: string): string {
   return text.toWellFormed().replace(NOT_IN_PATH, (character) => encodeURIComponent(character));
 }
 
-/** The fields that say whether a script of another origin may read a response; absent ones are null or undefined. */
+/** The fields that determine whether a script of another origin may read a response; absent ones are null or undefined. */
 export interface CrossOriginFields {
   /** The request's `Sec-Fetch-Site`. */
   readonly site: string | null | undefined;
@@ -105,8 +105,8 @@ export interface CrossOriginFields {
 }
 
 /**
- * Whether a response may be compressed with a dictionary: not for pages of another origin that may not read it, as its
- * size would reveal the content.
+ * Whether a response may be compressed with a dictionary: not for pages of another origin that may not read it, since
+ * its size would reveal the content.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9842#section-9.3.3}
  */
 export function mayUseDictionary({ site, mode, origin, allowOrigin }: CrossOriginFields): boolean {

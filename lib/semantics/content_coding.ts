@@ -15,9 +15,9 @@ export type ContentCoding = "identity" | UndoableCoding | StoredCoding;
 /** The facts about a coding that files are stored in. */
 interface CodingTraits<F extends Format = Format> {
   readonly format: F;
-  /** The extension of files in it, as nginx, Caddy and others expect it. */
+  /** The extension of files in the coding, as nginx, Caddy and others expect it. */
   readonly extension: string;
-  /** The bytes that data in it begins with. */
+  /** The first bytes of data in the coding. */
   readonly magic: readonly number[];
 }
 
@@ -26,7 +26,7 @@ type StoredTraits = { readonly [C in StoredCoding]: CodingTraits<StoredFormats[C
 
 /** The codings that files are stored in, best first. */
 export const storedCodings: StoredTraits = {
-  br: traits("brotli", ".br", []), // a brotli stream begins with anything (RFC 7932)
+  br: traits("brotli", ".br", []), // a brotli stream has no magic number (RFC 7932)
   zstd: traits("zstd", ".zst", [0x28, 0xb5, 0x2f, 0xfd]), // RFC 8878, section 3.1.1
   gzip: traits("gzip", ".gz", [0x1f, 0x8b, 0x08]), // RFC 1952, section 2.3.1
   dcb: traits("dcb", ".dcb", [0xff, 0x44, 0x43, 0x42]), // RFC 9842, section 4
@@ -44,7 +44,7 @@ const names: ReadonlyMap<string, ContentCoding> = new Map<string, ContentCoding>
   ...Object.keys({ ...undoableFormats, ...storedCodings }).map((name) => [name, name] as [string, ContentCoding]),
 ]);
 
-/** Returns the coding of that name, in any case; undefined if it is unknown. */
+/** Returns the coding with a name, in any case; undefined if it is unknown. */
 export function codingNamed(name: string): ContentCoding | undefined {
   return names.get(name) ?? names.get(name.toLowerCase());
 }
@@ -54,17 +54,17 @@ export function isUndoable(coding: ContentCoding | undefined): coding is Undoabl
   return coding !== undefined && Object.hasOwn(undoableFormats, coding);
 }
 
-/** A run of spaces is matched only where it begins: otherwise long runs would take quadratic time. */
+/** Each run of spaces is matched once, at its start: otherwise long runs would take quadratic time. */
 const OUTER_SPACE = /^[ \t]+|(?<![ \t])[ \t]+$/g;
 
 /**
  * Lists the codings of a `Content-Encoding` field in the order in which they were applied, without `identity`. Unknown
- * names, and codings that take a dictionary, are listed in lower case.
+ * names, and codings with a dictionary, are listed in lower case.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-8.4}
  */
 export function contentCodings(field: string): (UndoableCoding | { readonly unknown: string })[] {
   const whole = codingNamed(field);
-  if (isUndoable(whole)) return [whole]; // nearly always
+  if (isUndoable(whole)) return [whole]; // the usual case
   const found: (UndoableCoding | { readonly unknown: string })[] = [];
   for (const element of field.split(",")) {
     const name = element.replace(OUTER_SPACE, "").toLowerCase();

@@ -1,47 +1,48 @@
 import { type Decoder, faultOf, openDecoder } from "../codecs/internal.ts";
 import { type UndoableCoding, undoableFormats } from "./content_coding.ts";
 
-/** The most bytes that are written at once: the decoder has a copy of them. */
+/** The maximum bytes that are written at once, since the decoder copies them. */
 export const MAX_INPUT: number = 64 * 1024;
 
-/** A stepper that undoes a content coding. Holds WASM memory until it is closed, done or has failed. */
+/** A stepwise decoder of a content coding. It has WASM memory until it is closed, done or failed. */
 export class ContentDecoder {
   readonly coding: UndoableCoding;
-  /** Whether all output was given: after the end of the input, or of the coding where something follows it. */
+  /** Whether all output was returned: after the end of the input, or of the coding if bytes follow it. */
   isDone = false;
-  /** The decoder's error about bytes that follow the end of the coding, if it is done because of them. */
+  /** The decoder's error about bytes after the end of the coding, if it is done because of them. */
   trailing: Error | undefined = undefined;
   #decoder: Decoder | undefined;
   #isInputComplete = false;
 
-  /** Wraps a decoder, which it then owns. */
+  /** Wraps a decoder, and takes ownership of it. */
   private constructor(coding: UndoableCoding, decoder: Decoder) {
     this.coding = coding;
     this.#decoder = decoder;
   }
 
-  /** Whether the decoder needs more input, or the end of input. */
+  /** Opens a decoder; `first` is the body's first byte, if any. */
   static async open(coding: UndoableCoding, first: number | undefined): Promise<ContentDecoder> {
     return new ContentDecoder(coding, await openFormatDecoder(coding, first));
   }
 
-  /** Whether it goes on only with more input, or none to come. */
+  /** Whether it needs more input, or the end of input, to continue. */
   get needsInput(): boolean {
     return !this.#isInputComplete && this.#decoder?.more === false;
   }
 
-  /** Takes a copy of up to {@linkcode MAX_INPUT} bytes, when it needs input. */
+  /** Copies up to {@linkcode MAX_INPUT} bytes; to be called when it needs input. */
   write(input: Uint8Array): void {
     this.#decoder?.write(input);
   }
 
-  /** Ends the input, when it needs some. */
+  /** Ends the input; to be called when it needs input. */
   end(): void {
     this.#isInputComplete = true;
   }
 
   /**
-   * Decodes into `target`, and returns how many bytes of it are filled. Bytes behind the data's end are no error here.
+   * Decodes into `target`, and returns the number of bytes filled. Bytes after the end of the data are not an error
+   * here.
    * @throws {TypeError} if the data is corrupt or ends too early.
    * @throws {RangeError} if zstd needs a larger window than RFC 9659 allows, 8 MiB, or memory runs out.
    */
@@ -69,8 +70,8 @@ export class ContentDecoder {
 }
 
 function openFormatDecoder(coding: UndoableCoding, first: number | undefined): Promise<Decoder> {
-  // Some servers leave out the zlib wrapper, which begins with the number 8 for the method (RFC 1950, section 2.2).
-  // Deflate data itself does not: it would begin with a stored block whose padding is not zero.
+  // Some servers omit the zlib wrapper, which begins with the number 8 for the method (RFC 1950, section 2.2). Raw
+  // deflate data does not begin so: that would be a stored block with non-zero padding.
   const isUnwrapped = coding === "deflate" && first !== undefined && (first & 15) !== 8;
   return openDecoder(isUnwrapped ? "deflate-raw" : undoableFormats[coding]);
 }

@@ -1,6 +1,6 @@
 import { type Member, text } from "../streams/internal.ts";
 
-/** The names in a list such as that of `Vary`, each once, or `*` if that is among them. */
+/** Returns the names in a list such as `Vary`, each once, or `*` if that is among them. */
 export function joinedNames(list: string): string {
   const names = list.split(",").map((name) => name.trim()).filter((name) => name !== "");
   if (names.includes("*")) return "*";
@@ -8,12 +8,12 @@ export function joinedNames(list: string): string {
   return names.filter((name) => !seen.has(name.toLowerCase()) && seen.add(name.toLowerCase())).join(", ");
 }
 
-/** Whether a character of that code is optional white space (RFC 9110, section 5.6.3). */
+/** Whether a character code is optional white space (RFC 9110, section 5.6.3). */
 export function isSpace(code: number): boolean {
   return code === 32 || code === 9;
 }
 
-/** The characters that a field's value may not have: controls other than the tab, and all above U+00FF. */
+/** Returns a part of a field without optional white space around it. */
 export function trimmed(field: string, from: number, to: number): string {
   let start = from;
   let end = to;
@@ -22,16 +22,17 @@ export function trimmed(field: string, from: number, to: number): string {
   return field.slice(start, end);
 }
 
-/** The characters that a field's value may not have: controls other than the tab, and all that are no byte. */
+/** Characters that are invalid in a field's value: controls except the tab, and all above U+00FF. */
 const NOT_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** An option that is the value of a header field. */
+/** Returns a schema member for the value of a header field. */
 export function fieldValue<D extends string | undefined = undefined>(fallback?: D): Member<string, D> {
   return text(fallback, "the value of a header field", (value) => !NOT_IN_VALUE.test(value));
 }
 
 /**
- * Checks a header field's value, of the option or function `origin`: servers refuse an invalid one late, some uncaught.
+ * Checks a header field's value from the option or function `origin`: servers refuse an invalid one late, some with an
+ * uncaught error.
  * @throws {TypeError} if the value is not valid.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-5.5}
  */
@@ -43,12 +44,12 @@ export function requireFieldValue(origin: string, value: string): void {
 }
 
 /**
- * Responses that may lack fields of the representation: a part (206), not modified (304), a page in its place (404),
- * none at all (such as 405 or 416), and one that is encoded on its way.
+ * The kinds of responses that may lack fields of the representation: a part (206), not modified (304), a page instead
+ * of it (404), none at all (such as 405 or 416), and one that is encoded while it is sent.
  */
 export type AnswerKind = "part" | "unmodified" | "page" | "none" | "encoded";
 
-/** The letters of the table's column. */
+/** The letters in the table, by kind. */
 const letters: Readonly<Record<AnswerKind, string>> = {
   part: "p",
   unmodified: "u",
@@ -60,7 +61,7 @@ const SETTABLE = "s";
 const EVERYTHING = "pugnes";
 
 /**
- * The one table of which responses carry which fields. A name with `*` stands for all that begin so and have no row of
+ * The table of which responses have which fields. A name with `*` matches all names with that beginning and no row of
  * their own; a field without a row goes with every response.
  *
  * | letter | goes with |
@@ -90,29 +91,29 @@ const table: Readonly<Record<string, string>> = {
   "last-modified": "pes",
   "repr-digest": "ps",
   "transfer-encoding": "pugne",
-  "use-as-dictionary": "es", // browsers would take a part for the dictionary, in place of a whole one that they have
+  "use-as-dictionary": "es", // browsers would replace a complete dictionary by the part
   "x-content-type*": "pgnes",
 };
 
-/** The rows for all names that begin so, the longest first. */
+/** The rows that match by beginning, the longest first. */
 const beginnings = Object.keys(table).filter((name) => name.endsWith("*")).sort((a, b) => b.length - a.length);
 
-/** The uses of the fields that were looked up, by their names as they were given. */
+/** The letters of the looked-up fields, by their names as given. */
 const known = new Map<string, string>();
-/** Users give few names; but a program may make them. */
+/** The maximum number of cached names: users set few, but a program may generate them. */
 const MAX_CACHED_NAMES = 1000;
 
-/** Whether users may set a field of a static response, in place of the handler's value. */
+/** Whether a response of a kind may have a field of the representation. */
 export function goesWith(name: string, kind: AnswerKind): boolean {
   return usesOf(name).includes(letters[kind]);
 }
 
-/** Whether users may set a field of a static response, in place of what the handler would say. */
+/** Whether users may set a field of a static response, instead of the handler's value. */
 export function isSettable(name: string): boolean {
   return usesOf(name).includes(SETTABLE);
 }
 
-/** Lists the fields that do not go with a response of that kind, in lower case. */
+/** Lists the fields that responses of a kind lack, in lower case. */
 export function namesNotWith(kind: AnswerKind): string[] {
   return Object.keys(table).filter((name) => !table[name].includes(letters[kind]));
 }

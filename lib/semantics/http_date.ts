@@ -16,12 +16,12 @@ const RFC850 = new RegExp(
 const ASCTIME = new RegExp(
   `^(?:${DAYS.join("|")}) ${MONTH} (?<day>[0-3][0-9]| [0-9]) ${TIME} (?<year>[0-9]{4})$`,
 );
-/** The longest of them: `Wednesday, 06-Nov-94 08:49:37 GMT`. */
+/** The maximum length of a date: that of `Wednesday, 06-Nov-94 08:49:37 GMT`. */
 const MAX_DATE_LENGTH = 33;
 
 /**
  * Parses an HTTP date, in any of the three formats, to ms since 1970; `undefined` if it is malformed. A two-digit year
- * that seems more than 50 years ahead is of the past century.
+ * that would be more than 50 years ahead is in the past century.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7}
  */
 export function parseHTTPDate(text: string): number | undefined {
@@ -33,8 +33,8 @@ export function parseHTTPDate(text: string): number | undefined {
   const [hours, minutes, seconds] = parts.time.split(":").map(Number);
   const timeIn = (year: number): number => {
     const date = new Date(0);
-    date.setUTCFullYear(year, month, day); // Date.UTC() takes 0099 for 1999
-    // A leap second, 60, is the first of the next minute, as everywhere in POSIX time.
+    date.setUTCFullYear(year, month, day); // Date.UTC() would treat 0099 as 1999
+    // A leap second, 60, becomes the first of the next minute, as in POSIX time.
     date.setUTCHours(hours, minutes, seconds);
     return date.getTime();
   };
@@ -43,7 +43,7 @@ export function parseHTTPDate(text: string): number | undefined {
   return timeIn(year);
 }
 
-/** A two-digit year in full: the last such year that is not more than 50 years ahead of now. */
+/** Completes a two-digit year: the last such year that is at most 50 years ahead. */
 function fullYear(lastDigits: number, timeIn: (year: number) => number): number {
   const limit = new Date();
   limit.setUTCFullYear(limit.getUTCFullYear() + 50);

@@ -7,15 +7,15 @@ const PARAMETER = `[ \\t]*;[ \\t]*(${TOKEN})=(${TOKEN}|${QUOTED})`;
 const MEMBER = new RegExp(`^[ \\t]*(${TOKEN}/${TOKEN})((?:${PARAMETER})*)[ \\t]*$`);
 const WEIGHT = /^(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/;
 
-/** Longer members are skipped, whatever is in them, so that time is linear. */
+/** The maximum length of a member: longer ones are skipped, which keeps the time linear. */
 const MAX_MEMBER_LENGTH = 256;
 
-/** The ranges that HTML is in, the most specific first: that one counts. */
+/** The ranges that include HTML, the most specific first: it decides. */
 const RANGES = ["text/html", "text/*", "*/*"];
 
 /**
- * Whether a request allows an answer in HTML, by its `Accept` field; one that is missing or empty allows everything.
- * Malformed members are skipped; of several weights for a range the first counts.
+ * Whether a request accepts HTML, by its `Accept` field; a missing or empty one accepts everything. Malformed members
+ * are skipped; of several weights for a range the first counts.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-12.5.1}
  */
 export function acceptsHTML(field: string | null | undefined): boolean {
@@ -49,13 +49,14 @@ function weightIn(parameters: string): number | undefined {
 /** A media type or range, such as `text/csv` or `image/*`, in lower case. */
 const RANGE = new RegExp(`^${TOKEN}/${TOKEN}$`);
 
-/** The media types that are accepted. */
+/** The accepted media types. */
 export class MediaRanges {
   readonly #ranges: readonly string[];
 
   /**
-   * Takes what `Accept` may hold, as one text or a list, without weights or parameters. `name`: of the option.
-   * @throws {TypeError} if something else is in it, or nothing.
+   * Parses media ranges as in `Accept`, given as one text or a list, without weights or parameters. `name`: the
+   * option's.
+   * @throws {TypeError} if it is invalid or empty.
    */
   constructor(accept: string | readonly string[], name = "accept") {
     const given: readonly unknown[] = typeof accept === "string" ? accept.split(",") : accept;
@@ -79,7 +80,7 @@ export class MediaRanges {
   }
 }
 
-/** A media type without its parameters, in lower case. */
+/** Returns a media type without its parameters, in lower case. */
 export function essenceOf(contentType: string): string {
   const end = contentType.indexOf(";");
   return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase();

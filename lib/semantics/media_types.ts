@@ -4,13 +4,13 @@ import { mediaTypeTable } from "./media_type_table.ts";
 interface MediaTypes {
   readonly types: ReadonlyMap<string, string>;
   readonly extensions: ReadonlyMap<string, string>;
-  /** Types of content in UTF-8, besides `text/*`. */
+  /** Types with content in UTF-8, in addition to `text/*`. */
   readonly inUTF8: ReadonlySet<string>;
 }
 
 let known: MediaTypes | undefined;
 
-/** Reads the table, at its first use: it takes half a millisecond. */
+/** Reads the table at its first use, which takes half a millisecond. */
 function readTable(): MediaTypes {
   const [types, extensions, inUTF8] = [new Map<string, string>(), new Map<string, string>(), new Set<string>()];
   for (const line of mediaTypeTable.split("\n")) {
@@ -27,25 +27,22 @@ function readTable(): MediaTypes {
   return { types, extensions, inUTF8 };
 }
 
-/**
- * Returns the media type of files with an extension, which is given without its dot and in lower case; `undefined` for
- * one that the MIME database does not have.
- */
+/** Returns the media type of files with an extension, given in lower case without its dot; `undefined` if the MIME database lacks it. */
 export function typeOfExtension(extension: string): string | undefined {
   return (known ??= readTable()).types.get(extension);
 }
 
-/** Returns the preferred extension, without a dot, of files of a media type, be it with parameters. */
+/** Returns the preferred extension, without a dot, of a media type with or without parameters. */
 export function extensionOfType(type: string): string | undefined {
   return (known ??= readTable()).extensions.get(/^\s*([^;\s]*)/.exec(type)![1].toLowerCase());
 }
 
-/** Whether content of a media type, given without parameters, is in UTF-8 unless it says otherwise. */
+/** Whether content of a media type, given without parameters, is in UTF-8 by default. */
 export function isInUTF8(type: string): boolean {
   return type.startsWith("text/") || (known ??= readTable()).inUTF8.has(type);
 }
 
-/** The types that the MIME database calls compressible, besides those that their names show to be text. */
+/** The types that the MIME database marks as compressible, in addition to those that are text by their names. */
 const COMPRESSIBLE: ReadonlySet<string> = new Set([
   ...below("application", "dart ecmascript javascript json octet-stream postscript raml+yaml rtf tar toml vnd.dart"),
   ...below("application", "vnd.ms-fontobject vnd.ms-opentype wasm x-httpd-php x-javascript x-ns-proxy-autoconfig x-sh"),
@@ -65,7 +62,7 @@ function below(group: string, subtypes: string): string[] {
 /** Types of text, or of a format that is written in text (RFC 6839). */
 const TEXT = /^text\/|\+(?:json|text|xml)$/;
 
-/** Whether content of a media type, be it with parameters, is worth compressing by the MIME database. */
+/** Whether content of a media type, with or without parameters, is worth compressing. */
 export function isCompressibleType(type: string): boolean {
   const name = /^\s*([^;\s]*)/.exec(type)![1].toLowerCase();
   return TEXT.test(name) || COMPRESSIBLE.has(name);

@@ -5,8 +5,8 @@ const QUOTE = 34;
 const COMMA = 44;
 
 /**
- * Whether `If-Match` holds for a representation: its value is `*` or lists the quoted tag, and both are strong.
- * Its lines are joined with commas, and not read beyond a malformed member.
+ * Whether `If-Match` holds for a representation: its value is `*` or contains the quoted tag, and both are strong. Its
+ * lines must be joined with commas; members after a malformed one are ignored.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-13.1.1}
  */
 export function ifMatchHolds(field: string, tag: string | undefined): boolean {
@@ -15,8 +15,8 @@ export function ifMatchHolds(field: string, tag: string | undefined): boolean {
 }
 
 /**
- * Whether `If-None-Match`, read as above, is `*` or lists the quoted tag, weak or strong, so that its condition is
- * false.
+ * Whether `If-None-Match` is `*` or contains the quoted tag, weak or strong, so that its condition is false. Members
+ * after a malformed one are ignored.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-13.1.2}
  */
 export function ifNoneMatchLists(field: string, tag: string | undefined): boolean {
@@ -35,7 +35,7 @@ function isWeak(tag: string): boolean {
 
 function lists(field: string, tag: string, equal: Comparison): boolean {
   const opaque = isWeak(tag) ? tag.slice(2) : tag;
-  // Most fields that are not the tag itself name another version's tag only.
+  // Most fields that are not just the tag contain only another version's tag.
   if (!field.includes(opaque)) return field.trim() === "*";
   for (let at = skip(field, 0, isSeparator); at < field.length; at = skip(field, at, isSeparator)) {
     const weak = field.startsWith("W/", at);
@@ -57,13 +57,13 @@ function skip(field: string, from: number, what: (code: number) => boolean): num
   return at;
 }
 
-/** Members may be empty (RFC 9110, section 5.6.1.2). */
+/** Whether a character separates members, which may be empty (RFC 9110, section 5.6.1.2). */
 function isSeparator(code: number): boolean {
   return code === COMMA || isSpace(code);
 }
 
 /**
- * Whether `If-Unmodified-Since` holds for ms since 1970, or does not count as it is no date.
+ * Whether `If-Unmodified-Since` holds for a time in ms since 1970, or is ignored because it is not a date.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-13.1.4}
  */
 export function ifUnmodifiedSinceHolds(field: string, lastModified: number): boolean {
@@ -71,7 +71,7 @@ export function ifUnmodifiedSinceHolds(field: string, lastModified: number): boo
 }
 
 /**
- * Whether `If-Modified-Since` holds for ms since 1970, or does not count as it is no date.
+ * Whether `If-Modified-Since` holds for a time in ms since 1970, or is ignored because it is not a date.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-13.1.3}
  */
 export function ifModifiedSinceHolds(field: string, lastModified: number): boolean {
@@ -79,7 +79,8 @@ export function ifModifiedSinceHolds(field: string, lastModified: number): boole
 }
 
 /**
- * Drops fractions of a second, which dates in HTTP lack.
+ * Whether `If-Range` names the quoted tag, which must be strong, or exactly the time of the last change in ms since
+ * 1970.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-13.1.5}
  */
 export function ifRangeNames(field: string, tag: string, lastModified: number | undefined): boolean {
@@ -87,7 +88,7 @@ export function ifRangeNames(field: string, tag: string, lastModified: number | 
   return lastModified !== undefined && parseHTTPDate(field) === wholeSeconds(lastModified);
 }
 
-/** Drops fractions of a second, which dates of HTTP have none of. */
+/** Drops fractions of a second, which HTTP dates lack. */
 function wholeSeconds(ms: number): number {
   return Math.floor(ms / 1000) * 1000;
 }

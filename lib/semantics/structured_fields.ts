@@ -6,7 +6,7 @@ type DictionaryValue = Uint8Array | undefined;
 const KEY = /[a-z*][a-z0-9_.*-]*/y;
 const BYTES = /:([A-Za-z0-9+/]*)(={0,2}):/y;
 const DISPLAY_STRING = /%"((?:[ !#$&-~]|%[0-9a-f]{2})*)"/y;
-/** The other bare items, of which only the end has to be found: numbers and dates, strings, tokens, booleans. */
+/** Patterns of the other bare items, whose values are not needed: numbers and dates, strings, tokens, booleans. */
 const OTHERS = [
   /-?(?:\d{1,12}\.\d{1,3}|\d{1,15})/y,
   /@-?\d{1,15}/y,
@@ -18,9 +18,9 @@ const SPACES = / */y;
 const OPTIONAL_WHITESPACE = /[ \t]*/y;
 
 /**
- * Parses a Structured Fields dictionary whose members of interest are byte sequences, the last of a key; all must be
- * right. Base64 may lack its padding and may have pad bits that are not zero, as the standard would have it.
- * @throws {SyntaxError} with what is wrong and where.
+ * Parses a Structured Fields dictionary and returns its byte sequences, the last one of each key; all members must be
+ * valid. Base64 may lack its padding and may have non-zero pad bits, as the standard recommends.
+ * @throws {SyntaxError} with the fault and its position.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9651#section-4.2.2}
  */
 export function parseDictionary(text: string): Map<string, DictionaryValue> {
@@ -28,7 +28,7 @@ export function parseDictionary(text: string): Map<string, DictionaryValue> {
 }
 
 /**
- * Parses a Structured Fields item that is to be a byte sequence, as {@linkcode parseDictionary} does its members.
+ * Parses a Structured Fields item that should be a byte sequence, like a member in {@linkcode parseDictionary}.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9651#section-4.2}
  */
 export function parseItem(text: string): DictionaryValue {
@@ -72,7 +72,7 @@ class Parser {
     return key[0];
   }
 
-  /** Parses the value and parameters after a key; no value stands for the boolean true. */
+  /** Parses the value and parameters after a key; a missing value means the boolean true. */
   #member(): DictionaryValue {
     let value: DictionaryValue;
     if (this.#skip("=")) value = this.#skip("(") ? this.#innerList() : this.#bareItem();
@@ -121,7 +121,7 @@ class Parser {
     }
   }
 
-  /** Takes the text that matches `pattern` here, which is sticky, and moves behind it. */
+  /** Takes the text that the sticky `pattern` matches here, and moves behind it. */
   #take(pattern: RegExp): RegExpExecArray | undefined {
     pattern.lastIndex = this.#at;
     const match = pattern.exec(this.#text);
@@ -142,7 +142,7 @@ class Parser {
 }
 
 /**
- * Parses a Structured Fields item that is to be a boolean, with any parameters; undefined if it is missing or
+ * Parses a Structured Fields item that should be a boolean, with any parameters; undefined if it is missing or
  * malformed.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9651#section-3.3.6}
  */
@@ -152,7 +152,8 @@ export function parseBoolean(field: string | undefined): boolean | undefined {
 }
 
 /**
- * Parses a Structured Fields item that is to be an integer from 0 on, with any parameters; undefined for anything else.
+ * Parses a Structured Fields item that should be a non-negative integer, with any parameters; undefined for anything
+ * else.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9651#section-3.3.1}
  */
 export function parseNaturalNumber(field: string | undefined): number | undefined {
@@ -172,7 +173,7 @@ function bareItemOf(field: string | undefined, pattern: RegExp): string | undefi
 }
 
 /**
- * An algorithm of digests; algorithms that were broken are deprecated and not accepted.
+ * A digest algorithm; broken algorithms are deprecated and not accepted.
  *
  * @example Refuse what arrived otherwise than it was sent
  * ```ts
@@ -190,7 +191,7 @@ function bareItemOf(field: string | undefined, pattern: RegExp): string | undefi
  */
 export type DigestAlgorithm = "sha-256" | "sha-512";
 
-/** The length of each algorithm's digests, in bytes. */
+/** The length in bytes of each algorithm's digests. */
 const lengths: ReadonlyMap<DigestAlgorithm, number> = new Map([["sha-256", 32], ["sha-512", 64]]);
 
 /** Every {@linkcode DigestAlgorithm}. */
@@ -198,8 +199,8 @@ export const ALGORITHMS: readonly DigestAlgorithm[] = [...lengths.keys()];
 
 /**
  * Parses the value of `Content-Digest` or `Repr-Digest`, whose lines are joined by commas, to digests in canonical
- * base64. Members of other algorithms are passed over, as the standard allows.
- * @throws {SyntaxError} if the value is malformed anywhere or a digest of the wrong length.
+ * base64. Members of other algorithms are ignored, as the standard allows.
+ * @throws {SyntaxError} if the value is malformed anywhere, or a digest has the wrong length.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9530#section-2}
  */
 export function parseDigests(value: string): Map<DigestAlgorithm, string> {
@@ -217,7 +218,7 @@ export function parseDigests(value: string): Map<DigestAlgorithm, string> {
   return digests;
 }
 
-/** A member of `Content-Digest` and `Repr-Digest`: `sha-256=:…:` (RFC 9651, section 4.1.8). */
+/** Returns a member of `Content-Digest` and `Repr-Digest`: `sha-256=:…:` (RFC 9651, section 4.1.8). */
 export function formatDigest(algorithm: DigestAlgorithm, base64: string): string {
   return `${algorithm}=:${base64}:`;
 }

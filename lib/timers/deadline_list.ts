@@ -1,18 +1,18 @@
 import { Timer, type TimerOptions } from "./timer.ts";
 
-/** An object with a deadline. It belongs to one {@linkcode DeadlineList} at a time, which alone sets its links. */
+/** An object with a deadline. It belongs to one {@linkcode DeadlineList} at a time, which sets its links. */
 export interface Timed {
-  /** The deadline, of `performance.now()`; 0 while there is none. */
+  /** The deadline by `performance.now()`; 0 without one. */
   expiresAt: number;
   previousTimed: Timed | undefined;
   nextTimed: Timed | undefined;
-  /** Called when the time is over; there is no deadline any more then. */
+  /** Called after the deadline, which is then cleared. */
   onExpired(): void;
 }
 
 /**
- * Deadlines of one length, which expire in the order in which they were set: one timer, which does not keep the process
- * alive, serves all, and to set or clear a deadline costs two links.
+ * Deadlines of equal length, which expire in the order in which they were set. One timer, which does not keep the
+ * process alive, serves all, so that setting or clearing a deadline only changes two links.
  */
 export class DeadlineList {
   readonly #ms: number;
@@ -20,12 +20,12 @@ export class DeadlineList {
   #last: Timed | undefined = undefined;
   readonly #timer: Timer;
   readonly #rests: boolean;
-  /** The time that the timer is set to. */
+  /** The due time of the timer. */
   #due = 0;
 
   /**
-   * Creates an empty list; `ms` is the time from `start()` to the deadline, of any length, Infinity for none. With `rests`, as for
-   * one of many lists, it leaves no timer behind while there is no deadline.
+   * Creates an empty list. `ms`: the time from `start()` to the deadline, of any length, Infinity for none. `rests`: no
+   * timer stays while there is no deadline, for use with many lists.
    */
   constructor(ms: number, { rests = false, ...options }: Omit<TimerOptions, "keepsAlive"> & { rests?: boolean } = {}) {
     this.#ms = ms;
@@ -33,7 +33,7 @@ export class DeadlineList {
     this.#timer = new Timer((late) => this.#expire(this.#due + late), { ...options, keepsAlive: false });
   }
 
-  /** Sets the deadline of an object, or sets it anew. */
+  /** Sets or resets the deadline of an object. */
   start(timed: Timed): void {
     if (timed.expiresAt !== 0) this.stop(timed);
     const now = performance.now();
@@ -42,7 +42,7 @@ export class DeadlineList {
     if (this.#last !== undefined) this.#last.nextTimed = timed;
     this.#last = timed;
     this.#first ??= timed;
-    // The timer of an earlier one goes on: a client that sends one request after the other sets none a request.
+    // The timer of an earlier deadline stays, so that a client with consecutive requests sets none for each.
     this.#setTimer(this.#first, now);
   }
 
@@ -60,7 +60,7 @@ export class DeadlineList {
     if (this.#rests) this.rest();
   }
 
-  /** Leaves no timer behind while there is no deadline; the next `start()` sets one again. */
+  /** Clears the timer while there is no deadline; the next `start()` sets it again. */
   rest(): void {
     if (this.#first === undefined) this.#timer.stop();
   }
@@ -83,7 +83,7 @@ export class DeadlineList {
   }
 }
 
-/** A deadline for an owner that is not {@linkcode Timed} itself, or is so already for another reason. */
+/** A deadline for an owner that is not {@linkcode Timed} itself, or is so for another deadline. */
 export class Deadline implements Timed {
   expiresAt = 0;
   previousTimed: Timed | undefined = undefined;
@@ -97,7 +97,7 @@ export class Deadline implements Timed {
     list.start(this);
   }
 
-  /** The time that is left, in ms. */
+  /** The remaining time in ms. */
   get left(): number {
     return this.expiresAt - performance.now();
   }

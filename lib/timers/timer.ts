@@ -1,49 +1,49 @@
 import timers from "node:timers";
 
-/** Longest delay in ms that runtimes accept; they fire timers with a longer one after 1 ms. */
+/** The maximum delay in ms that runtimes accept; they fire timers with a longer one after 1 ms. */
 export const MAX_TIMER_DELAY: number = 2 ** 31 - 1;
 
-/** The key of a mark for a function that replaces the runtime's timers, and keeps each until it fires. For tests. */
+/** The key that marks a test's replacement of the runtime's timers as one that keeps each timer until it fires. */
 export const KEEPS_TIMERS: unique symbol = Symbol("keepsTimers");
 let setByRuntime: unknown;
 /** The time in ms by which a runtime may fire a timer early, with a margin. */
 const ROUNDING = 2;
-/** A timer so much too late, in ms, says that the program was held up: it waits for half as long again, once. */
+/** The lateness of a timer in ms from which the program was blocked: the timer then waits once for half as long again. */
 const LATE_TIMER = 1000;
 
 /** Options of {@linkcode Timer}, {@linkcode Interval} and {@linkcode sleep}. */
 export interface TimerOptions {
-  /** Whether the process stays alive for it. Default: true, as for timers of the platform. */
+  /** Whether the timer keeps the process alive. Default: true, as for the platform's timers. */
   readonly keepsAlive?: boolean;
   /**
-   * Calls back once the event loop has looked at all sockets. For deadlines of what comes by them: a timer with it takes a last look
-   * before it calls, since the program may have been held up. Stopped or put off by then, it does not call.
+   * Calls back once the event loop has polled all sockets. For deadlines of network events: before a late timer calls
+   * back, events that arrived meanwhile are handled, which may stop or postpone it.
    */
   readonly afterPoll?: ((callback: () => void) => void) | undefined;
 }
 
 /**
- * A reusable timer that never fires early; waits longer than {@linkcode MAX_TIMER_DELAY} are made of several. A later
- * due time costs two comparisons: the runtime's timer stays, and is set anew when it fires too early.
+ * A reusable timer that never fires early; waits longer than {@linkcode MAX_TIMER_DELAY} are split. Postponing it costs
+ * two comparisons: the runtime's timer stays, and is set again when it fires too early.
  */
 export class Timer {
   readonly #onDue: (lateMs: number) => void;
   readonly #keepsAlive: boolean;
   readonly #afterPoll: TimerOptions["afterPoll"];
-  /** Whether it takes the last look. */
+  /** Whether it is waiting for the poll before it calls back. */
   #isLooking = false;
   #timer: NodeJS.Timeout | undefined = undefined;
-  /** The time at which the runtime's timer fires, of `performance.now()`; Infinity without one. */
+  /** The time by `performance.now()` at which the runtime's timer fires; Infinity without one. */
   #firesAt = Infinity;
-  /** The function that set it. */
+  /** The function that set the runtime's timer. */
   #setBy: unknown = undefined;
-  /** The generation of valid native timers: earlier ones are cleared, or of a clock that is gone. */
+  /** The generation of valid native timers: earlier ones were cleared, or belong to a test's former clock. */
   #generation = 0;
   #due = Infinity;
 
   /**
-   * Creates a timer that is not set. `onDue` is called once each time it was set and not stopped, with the ms after the
-   * due time (many if the event loop was blocked), and never within `setDue()` or `start()`.
+   * Creates a timer that is not set. `onDue` is called once each time that it was set and not stopped, never within
+   * `setDue()` or `start()`; its argument is the lateness in ms, which is large if the event loop was blocked.
    */
   constructor(onDue: (lateMs: number) => void, { keepsAlive = true, afterPoll }: TimerOptions = {}) {
     this.#onDue = onDue;
@@ -60,27 +60,27 @@ export class Timer {
     return true;
   }
 
-  /** Sets the due time, of `performance.now()`; Infinity for none. */
+  /** Sets the due time by `performance.now()`; Infinity for none. */
   setDue(at: number, now?: number): void {
     this.#due = at;
     if (at === Infinity) {
       if (this.#keepsAlive) this.stop();
       return;
     }
-    if (this.#isLooking) return; // which ends soon
+    if (this.#isLooking) return; // the poll ends soon
     const time = now ?? performance.now();
     if (!(this.#firesAt <= at) || this.#isReplaced) this.#arm(time);
-    // One that is overdue is late, as the event loop is, or was dropped by a clock of a test: another one beside it.
+    // An overdue timer is late, like the event loop, or a test's clock has dropped it: sets another one in addition.
     else if (this.#firesAt < time) this.#set(time);
   }
 
-  /** Whether a test has replaced the runtime's timers: what was set by such ones may be gone at any time. */
+  /** Whether a test has replaced the runtime's timers, whose timers may disappear at any time. */
   get #isReplaced(): boolean {
     const { setTimeout } = timers;
     return this.#setBy !== setTimeout || !keepsTimers(setTimeout);
   }
 
-  /** Sets it, or sets it anew, to fire after `ms`. */
+  /** Sets or resets the timer to fire after `ms`. */
   start(ms: number): void {
     const now = performance.now();
     this.setDue(now + ms, now);
@@ -92,7 +92,7 @@ export class Timer {
   }
 
   #clear(): void {
-    // A test's clock throws for a timer that it has dropped, or clears another in its place.
+    // A test's clock throws for a timer that it has dropped, or clears another one instead.
     if (!this.#isReplaced) timers.clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#firesAt = Infinity;
@@ -115,7 +115,7 @@ export class Timer {
 
   readonly #look = (generation: number, firesAt: number): void => {
     if (generation !== this.#generation) return;
-    // Runtimes fire a millisecond early at most: a larger difference comes from a test's clock.
+    // Runtimes fire at most a millisecond early: a larger difference comes from a test's clock.
     const wasWhole = firesAt >= this.#due;
     const hasWaited = this.#isLooking;
     this.#clear();
@@ -131,7 +131,7 @@ export class Timer {
     this.#afterPoll(() => looks === this.#generation && this.#end(at));
   };
 
-  /** Calls back for the due time, unless that is later than `at` by now. */
+  /** Calls back for the due time, unless that is now later than `at`. */
   #end(at: number): void {
     this.#isLooking = false;
     const late = at - this.#due;
@@ -142,13 +142,13 @@ export class Timer {
   }
 }
 
-/** Whether a function is the runtime's own, or keeps what it sets as that does. Those of clocks for tests are bound, or lead to the clock. */
+/** Whether a function is the runtime's own, or keeps its timers like that. Functions of test clocks are bound, or lead to the clock. */
 function keepsTimers(set: typeof timers.setTimeout): boolean {
   if (setByRuntime === undefined && set.name === "setTimeout" && !("clock" in set)) setByRuntime = set;
   return set === setByRuntime || KEEPS_TIMERS in set;
 }
 
-/** A reason to keep the process alive, in place of a handle of the system. */
+/** A reason to keep the process alive, instead of a system handle. */
 export class Hold {
   readonly #timer: Timer = new Timer(() => this.set(true));
 
@@ -158,11 +158,11 @@ export class Hold {
   }
 }
 
-/** Repeated calls of a function, at least `ms` apart; a blocked event loop does not make up for missed ones. */
+/** Repeated calls of a function, at least `ms` apart; calls missed while the event loop was blocked are not made up for. */
 export class Interval {
   readonly #timer: Timer;
 
-  /** @param onTurn Called for the first time after `ms`. If it throws, the next call comes nevertheless. */
+  /** @param onTurn Called for the first time after `ms`. If it throws, the calls still continue. */
   constructor(ms: number, onTurn: () => void, options?: TimerOptions) {
     this.#timer = new Timer(() => {
       this.#timer.start(ms);

@@ -1,7 +1,7 @@
 import timers from "node:timers";
 import { Timer, type TimerOptions } from "./timer.ts";
 
-/** Waits for `ms`; rejects with the reason of `signal` once aborted, and leaves neither a timer nor a listener. */
+/** Waits for `ms`; rejects with the reason of `signal` once that is aborted. Leaves neither a timer nor a listener. */
 export function sleep(ms: number, signal?: AbortSignal, options?: TimerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
@@ -18,7 +18,7 @@ export function sleep(ms: number, signal?: AbortSignal, options?: TimerOptions):
   });
 }
 
-/** A wait that other code may end before its time. */
+/** A wait that other code may end early. */
 export class Pause {
   readonly #timer: Timer;
   #resolve: (() => void) | undefined = undefined;
@@ -27,7 +27,7 @@ export class Pause {
     this.#timer = new Timer(() => this.end(), options);
   }
 
-  /** Waits for `ms`, or until `end()`. An earlier wait ends. */
+  /** Waits for `ms`, or until `end()`. Ends an earlier wait. */
   wait(ms: number): Promise<void> {
     this.end();
     return new Promise((resolve) => {
@@ -42,13 +42,13 @@ export class Pause {
   }
 }
 
-/** Waits for a promise for at most `ms`: true if it was fulfilled in time. Rejects if that did, in time. */
+/** Waits for a promise for at most `ms`: returns whether it was fulfilled in time. Rejects if the promise does so in time. */
 export async function endsWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   const pause = new Pause();
   return await Promise.race([promise.then(() => true), pause.wait(ms).then(() => false)]).finally(() => pause.end());
 }
 
-/** A time limit that is joined with the signal of a caller: one signal for both. */
+/** A time limit combined with the signal of a caller: one signal for both. */
 export class TimeLimit {
   readonly #controller = new AbortController();
   readonly #outer: AbortSignal | undefined;
@@ -56,12 +56,12 @@ export class TimeLimit {
     this.isOver = true;
     this.#end(new Error(`it took more than ${this.#ms} ms`));
   });
-  /** Whether the time was over before it was stopped, or `outer` aborted. */
+  /** Whether the time ran out before it was stopped, or `outer` was aborted. */
   isOver = false;
   #ms = 0;
   #hasStopped = false;
 
-  /** Starts the time: `ms` of any length; Infinity for no limit but `outer`, whose reason {@linkcode signal} takes. */
+  /** Starts the time: `ms` of any length, Infinity for no limit except `outer`, whose reason {@linkcode signal} takes. */
   constructor(ms: number, outer?: AbortSignal) {
     this.#outer = outer;
     if (outer?.aborted) {
@@ -72,24 +72,24 @@ export class TimeLimit {
     }
   }
 
-  /** Aborted when the time is over, or `outer` is aborted. */
+  /** Aborted when the time runs out, or `outer` is aborted. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** Starts the time anew, unless it is over or stopped. */
+  /** Restarts the time, unless it ran out or was stopped. */
   restart(ms: number): void {
     if (this.#hasStopped) return;
     this.#ms = ms;
     this.#timer.start(ms);
   }
 
-  /** Waits for a promise while there is time, then rejects with the reason of {@linkcode signal}. */
+  /** Waits for a promise until the time runs out, and then rejects with the reason of {@linkcode signal}. */
   async within<T>(promise: Promise<T>): Promise<T> {
     const { signal } = this;
     const { promise: ended, reject } = Promise.withResolvers<never>();
     const onAbort = (): void => reject(signal.reason);
-    promise.catch(() => {}); // it may fail after the end, when nothing waits for it any more
+    promise.catch(() => {}); // a rejection after the end has no handler
     if (signal.aborted) onAbort();
     else signal.addEventListener("abort", onAbort);
     try {
@@ -99,7 +99,7 @@ export class TimeLimit {
     }
   }
 
-  /** Stops the time for good; leaves neither a timer nor a listener. */
+  /** Stops the time permanently; leaves neither a timer nor a listener. */
   stop(): void {
     this.#hasStopped = true;
     this.#timer.stop();
@@ -114,23 +114,23 @@ export class TimeLimit {
   }
 }
 
-/** Parts long work into short turns, between which the rest of the program goes on. */
+/** Splits long work into short turns, between which the rest of the program runs. */
 export class TurnSlicer {
   readonly #ms: number;
   #end: number;
 
-  /** @param ms How long the event loop is kept from other work. */
+  /** @param ms The maximum time for which the event loop is blocked. */
   constructor(ms = 5) {
     this.#ms = ms;
     this.#end = performance.now() + ms;
   }
 
-  /** Whether it is time for {@linkcode next}; checked often, so that a promise is awaited only once a turn. */
+  /** Whether to await {@linkcode next}; checked often, so that a promise is awaited only once a turn. */
   get isOver(): boolean {
     return performance.now() >= this.#end;
   }
 
-  /** Ends the turn: sockets, timers and immediates have theirs. */
+  /** Ends the turn: sockets, timers and immediates are handled. */
   async next(): Promise<void> {
     await new Promise<void>((resolve) => void timers.setImmediate(resolve));
     this.#end = performance.now() + this.#ms;

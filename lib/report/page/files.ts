@@ -1,27 +1,27 @@
 import type { SiteReport } from "../site_report.ts";
 import { formatName, noteOf, visibleName } from "../words.ts";
 
-/** The words of a page's data, to which its numbers are indexes. */
+/** The words of a page's data, which refers to them by index. */
 export interface PageWords {
   readonly types: readonly string[];
   readonly formats: readonly string[];
   readonly notes: readonly string[];
-  /** Empty if there is nothing to compare with. */
+  /** The words for changes; empty without a comparison. */
   readonly changes: readonly string[];
 }
 
-/** The files of a site for the scripts of a page, by columns, which compress better than rows. */
+/** The files of a site for a page's scripts, in columns, which compress better than rows. */
 export interface PageData extends PageWords {
   readonly path: readonly string[];
   readonly type: readonly number[];
   readonly note: readonly number[];
   readonly change: readonly number[];
   readonly size: readonly number[];
-  /** By format, then by file, or 0. */
+  /** The sizes by format, then by file, or 0. */
   readonly sizes: readonly (readonly number[])[];
 }
 
-/** The data of a page. `types`: the kinds of files in the order of their colours. */
+/** Returns the data of a page. `types`: the kinds of files in the order of their colours. */
 export function pageDataOf(
   { files, formats }: Pick<SiteReport, "files" | "formats">,
   types: readonly string[],
@@ -42,7 +42,7 @@ export function pageDataOf(
   };
 }
 
-/** Makes an element with a class and a text; names of files are only ever put in as text. */
+/** Makes an element with a class and a text; names of files are only inserted as text. */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   className: string,
@@ -58,25 +58,25 @@ export interface ShownFile {
   readonly path: string;
   readonly type: number;
   readonly note: number;
-  /** Undefined if there is nothing to compare with. */
+  /** The change; undefined without a comparison. */
   readonly change: number | undefined;
   readonly size: number;
-  /** The bytes that clients without dictionaries get. */
+  /** The bytes for clients without dictionaries. */
   readonly sent: number;
-  /** By format, or 0. */
+  /** The sizes by format, or 0. */
   readonly sizes: readonly number[];
 }
 
-/** All that the page shows of files. */
+/** The page's data about files. */
 export interface ShownSite {
   readonly words: PageWords;
   readonly files: readonly ShownFile[];
 }
 
-/** Gathers the data of a page, which `pageDataOf()` made, by files. */
+/** Regroups the data of a page, made by `pageDataOf()`, by files. */
 export function siteFrom(data: PageData): ShownSite {
   const { formats, changes } = data;
-  // Of the formats that need no dictionary.
+  // The formats that need no dictionary.
   const plain = [...formats.keys()].filter((i) => ["brotli", "zstd", "gzip"].includes(formats[i]!));
   const files = data.size.map((size, i): ShownFile => {
     const sizes = data.sizes.map((column) => column[i]!);

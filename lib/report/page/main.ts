@@ -11,7 +11,7 @@ function show({ words, files }: ShownSite): void {
   const table = new FileTable(byId("table"), columnsOf(words), files);
   const find = byId<HTMLInputElement>("find");
 
-  /** The controls that choose files; the one of changes is left out if there are none. */
+  /** The controls that filter files, without that of changes if there are none. */
   const choices = ([["type", words.types], ["note", words.notes], ["change", words.changes]] as const)
     .filter(([, names]) => names.length > 0)
     .map(([key, names]) => ({ key, select: choice(byId<HTMLSelectElement>(key), names) }));

@@ -7,11 +7,11 @@ export interface Column {
   readonly name: string;
   readonly isNumber: boolean;
   readonly text: (file: ShownFile) => string;
-  /** Orders files, those to see first in front. */
+  /** Compares files for the sorting order. */
   readonly compare: (a: ShownFile, b: ShownFile) => number;
 }
 
-/** The columns for the formats that there are. */
+/** Returns the columns for the formats that exist. */
 export function columnsOf({ types, formats, notes, changes }: PageWords): Column[] {
   return [
     words("File", ({ path }) => path),
@@ -46,13 +46,13 @@ function saved({ size, sent }: ShownFile): number {
   return size === 0 ? 0 : 1 - sent / size;
 }
 
-/** The height of a row in pixels, as the style has it. */
+/** The height of a row in pixels, as in the style sheet. */
 const ROW = 34;
-/** Rows that are made above and below those in view. */
+/** The number of rows above and below the visible ones. */
 const SPARE = 12;
 const PRINTED = 300;
 
-/** A table of which only the rows in view exist, sorted by any column. */
+/** A table of which only the visible rows exist, sorted by any column. */
 export class FileTable {
   readonly #columns: readonly Column[];
   readonly #frame: HTMLElement = element("div", "frame");
@@ -97,7 +97,7 @@ export class FileTable {
     this.#sort();
   }
 
-  /** Scrolls to a file and marks it. */
+  /** Scrolls to a file and highlights it. */
   reveal(file: ShownFile): void {
     this.#marked = file;
     this.#frame.scrollTop = this.#files.indexOf(file) * ROW - this.#frame.clientHeight / 2 + ROW;
@@ -160,7 +160,7 @@ export class FileTable {
   #renderRows(first: number, end: number): void {
     while (this.#rows.length < end - first) this.#addRow();
     while (this.#rows.length > Math.max(0, end - first)) this.#rows.pop()!.remove();
-    // A row keeps its place as long as it is in view, so that little changes while the table is scrolled.
+    // A visible row keeps its element, so that little changes during scrolling.
     for (let i = first; i < end; i++) this.#fill(this.#rows[i % (end - first)]!, i);
   }
 

@@ -10,7 +10,7 @@ export interface Rectangle {
   readonly height: number;
 }
 
-/** Divides an area by weights, falling and above 0, into near squares (Bruls, Huizing, van Wijk: Squarified Treemaps). */
+/** Divides an area by positive weights in descending order into near squares (Bruls, Huizing, van Wijk: Squarified Treemaps). */
 export function squarify(weights: readonly number[], area: Rectangle): Rectangle[] {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const scale = (area.width * area.height) / (total || 1);
@@ -49,12 +49,12 @@ function worstRatio(largest: number, smallest: number, sum: number, side: number
   return Math.max((side * side * largest) / (sum * sum), (sum * sum) / (side * side * smallest));
 }
 
-/** The most files to draw: more are too small to be seen. */
+/** The maximum number of files to draw: more are too small to be visible. */
 const MAX_RECTANGLES = 400;
 /** The height of a group's name, in pixels. */
 const HEAD = 20;
 
-/** The files of a type, and the bytes and number of those that are too small to be drawn. */
+/** The files of a type, and the total bytes and number of those that are too small to draw. */
 interface Group {
   readonly type: number;
   readonly files: readonly ShownFile[];
@@ -62,7 +62,7 @@ interface Group {
   readonly smaller: string;
 }
 
-/** The treemap: areas of files, grouped by their types. */
+/** The treemap: areas of files, grouped by type. */
 export class Treemap {
   readonly #place: HTMLElement;
   readonly #status: HTMLElement;
@@ -128,7 +128,7 @@ export class Treemap {
     const hasHead = area.height > 3 * HEAD && area.width > 60;
     if (hasHead) group.append(element("span", "head", `${this.#words.types[type]} ${formatBytes(weight)}`));
     const top = hasHead ? HEAD : 0;
-    // One part stands for the files that are too small to be drawn.
+    // One part represents the files that are too small to draw.
     const parts = [
       ...files.map((file) => ({ file, weight: file.size })),
       ...rest > 0 ? [{ file: undefined, weight: rest }] : [],
@@ -141,7 +141,7 @@ export class Treemap {
     this.#place.append(group);
   }
 
-  /** @param file The words for all that are too small, if no file is given. */
+  /** @param file A file, or the text for those that are too small. */
   #tile(file: ShownFile | string, area: Rectangle, group: Rectangle): HTMLElement {
     const isRest = typeof file === "string";
     const tile = element(isRest ? "div" : "button", "tile");
@@ -194,7 +194,7 @@ export class Treemap {
   }
 }
 
-/** Puts an element into its place by shares of the whole: so the map fits paper, too. */
+/** Places an element by fractions of the whole, so that the map also fits paper. */
 function put(
   { style }: HTMLElement,
   { x, y, width, height }: Rectangle,

@@ -3,9 +3,9 @@ import { type ComparedFile, differences, type RemovedFile } from "../changes.ts"
 import { grouped, html, type Markup, percent, saving, signed, signedBytes, visibleName } from "../words.ts";
 import type { SiteReport, Update } from "../site_report.ts";
 
-/** The most files to list: the manifests have all. */
+/** The maximum number of files to list; the manifests contain all. */
 const MAX_ROWS = 40;
-/** Files that differ from before, those that differ most first. */
+/** Makes the section of files that differ, the largest differences first. */
 export function changesSection({ changes, updates }: SiteReport): Markup | undefined {
   if (!changes) return undefined;
   const { former, total } = changes;
@@ -29,7 +29,7 @@ ${all.length > MAX_ROWS ? html`<p class="fine">and ${grouped(all.length - MAX_RO
 </section>`;
 }
 
-/** The transfers to visitors who have all files of a previous deploy. */
+/** Makes the table of transfers to visitors who have all files of a previous deploy. */
 function updatesTable(updates: readonly Update[]): Markup {
   const columns = ["Changed", "With a delta", "Sent without", "Sent", "Deltas save"];
   return html`

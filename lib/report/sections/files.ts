@@ -3,14 +3,14 @@ import { sentSize, type SiteFile, sum } from "../changes.ts";
 import { formatName, grouped, html, type Markup, reasonOf, saving, visibleName } from "../words.ts";
 import type { SiteReport } from "../site_report.ts";
 
-/** The kinds of files by their size, the largest first. */
+/** Returns the kinds of files by total size, largest first. */
 export function typesBySize(files: readonly SiteFile[]): string[] {
   const sizes = new Map<string, number>();
   for (const { type, size } of files) sizes.set(type, (sizes.get(type) ?? 0) + size);
   return [...sizes].sort(([, a], [, b]) => b - a).map(([type]) => type);
 }
 
-/** A table of the kinds of files: variants and deltas beside each other. */
+/** Makes the table of kinds of files, with variants and deltas side by side. */
 export function typesSection({ files, formats }: SiteReport, types: readonly string[]): Markup {
   const rows = types.map((type, i) => row(type, files.filter((file) => file.type === type), i));
   return html`
@@ -50,7 +50,7 @@ export function typesSection({ files, formats }: SiteReport, types: readonly str
   }
 }
 
-/** The numbers of files without variants, by the reason for it. */
+/** Makes the section with the numbers of files without variants, by reason. */
 export function leftAloneSection({ files, run }: SiteReport): Markup | undefined {
   const without = files.filter(({ state }) => reasonOf(state, run) !== undefined);
   if (without.length === 0) return undefined;
@@ -86,7 +86,7 @@ export function problemsSection({ run }: SiteReport): Markup | undefined {
   `;
 }
 
-/** The places of the treemap and the table of files, which scripts fill in. */
+/** Makes the placeholders for the treemap and the table of files, which scripts fill. */
 export function filesSection({ changes }: SiteReport): Markup {
   return html`
     <section aria-labelledby="map">

@@ -4,7 +4,7 @@ import { sentSize, type SiteFile, sum } from "../changes.ts";
 import { grouped, html, isLoaded, type Markup, percent, saving, visibleName } from "../words.ts";
 import type { SiteReport } from "../site_report.ts";
 
-/** The name of the site, what was saved in one number, and the formats beside each other. */
+/** Makes the headline: the name of the site, the total saving, and the formats side by side. */
 export function headline({ name, run, files, formats }: SiteReport, at: Date): Markup {
   const { report, settings } = run;
   const loaded = files.filter(isLoaded);
@@ -46,7 +46,7 @@ export function headline({ name, run, files, formats }: SiteReport, at: Date): M
   `;
 }
 
-/** A chart of the sizes as built and in each format, the smallest of which is what most visitors get. */
+/** Makes a chart of the original sizes and those in each format, the smallest of which most visitors get. */
 function bars(worth: readonly SiteFile[], before: number, formats: readonly (VariantFormat | DeltaFormat)[]): Markup {
   const totals = variantFormats.filter((format) => formats.includes(format)).map((format) => ({
     label: format as string,

@@ -3,7 +3,7 @@ import { html, LINE, type Markup, visibleName } from "../words.ts";
 import type { SiteReport } from "../site_report.ts";
 import type { Cost } from "../visits.ts";
 
-/** The costs of a first visit and of those that follow. */
+/** Makes the section about the costs of a first visit and later ones. */
 export function visitsSection({ visit, changes, run }: SiteReport): Markup | undefined {
   if (visit === undefined) return undefined;
   const { page, plain, first, again, update } = visit;
@@ -28,7 +28,7 @@ export function visitsSection({ visit, changes, run }: SiteReport): Markup | und
   `;
 }
 
-/** A visit as a timeline: to connect, then stage by stage. */
+/** Makes a timeline of a visit: the connection, then each stage. */
 function bar(title: string, { requests, bytes, ms, times }: Cost, whole: Cost): Markup {
   let start = 0;
   const parts = times.map((time, i) => {
@@ -49,7 +49,7 @@ function bar(title: string, { requests, bytes, ms, times }: Cost, whole: Cost): 
   `;
 }
 
-/** A time in ms below 2 s, so that visits of small sites are told apart. */
+/** Formats a time, below 2 s in ms, so that visits of small sites can be distinguished. */
 function timed(ms: number): string {
   return ms < 1995 ? `${Math.round(ms / 10) * 10} ms` : `${(ms / 1000).toFixed(ms < 9950 ? 1 : 0)} s`;
 }

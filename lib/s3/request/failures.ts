@@ -3,15 +3,15 @@ import { S3Error, type S3ErrorCode } from "../s3_error.ts";
 import type { XmlResponse } from "./xml.ts";
 
 const MAX_RETRY_DELAY = 20_000;
-/** The longest pause before the first attempt that is made again, in ms. */
+/** The maximum pause in ms before the first retry. */
 const FIRST_PAUSE = 100;
 const MAX_TEXT_LENGTH = 300;
-/** Codes of stores, and names of regions. */
+/** The codes of stores, and names of regions. */
 const NAME = /^[\w.-]{1,100}$/;
-/** Characters that logs and terminals take for something else than text. */
+/** Characters that are not plain text for logs and terminals. */
 const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
-/** Codes of failures that pass, whatever status they come with. */
+/** The codes of transient failures, whatever their status. */
 const TRANSIENT_CODES: ReadonlySet<string> = new Set([
   "BadDigest",
   "CHECKSUM_MISMATCH",
@@ -30,7 +30,7 @@ const TRANSIENT_CODES: ReadonlySet<string> = new Set([
 ]);
 const EXPIRIES: ReadonlySet<string> = new Set(["ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"]);
 const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
-/** Codes of an `HttpClient`'s errors that no other attempt changes. */
+/** The codes of an `HttpClient`'s errors that a retry cannot change. */
 const PERMANENT_CODES = /^(?:CERTIFICATE|CLIENT_CLOSED|INVALID|PROXY)/;
 
 export interface Subject {
@@ -52,12 +52,12 @@ export function isExpiry(error: unknown): boolean {
   return error instanceof S3Error && EXPIRIES.has(error.code);
 }
 
-/** Whether a failure means that the object or upload is missing; not every store names which. */
+/** Whether a failure means that the object or upload is missing; not every store says which. */
 export function isMissing(error: unknown): boolean {
   return error instanceof S3Error && error.status === 404 && error.code !== "NoSuchBucket";
 }
 
-/** Returns the pause before another attempt in ms: random, so that clients that failed together don't retry together. */
+/** Returns the pause in ms before a retry: random, so that clients that failed together do not retry together. */
 export function pauseBefore(attempt: number, error: unknown): number {
   const asked = error instanceof S3Error ? askedPauses.get(error) ?? 0 : 0;
   return asked + Math.random() * Math.min(MAX_RETRY_DELAY, FIRST_PAUSE * 2 ** attempt);
@@ -79,12 +79,12 @@ export function answeredFailure(subject: Subject, response: Response, document: 
   return error;
 }
 
-/** Returns a text from a store in a form that fits into a message. */
+/** Returns a store's text in a form that is safe in a message. */
 function plain(text: string | undefined): string | undefined {
   return text?.slice(0, MAX_TEXT_LENGTH).replace(CONTROLS, " ");
 }
 
-/** Names for answers without a document, as those to HEAD are. */
+/** Names for responses without a document, such as those to HEAD. */
 const codes: Readonly<Record<number, string>> = {
   301: "PermanentRedirect",
   302: "TemporaryRedirect",
@@ -106,7 +106,7 @@ function retryAfter(field: string | null): number {
   return Math.min(MAX_RETRY_DELAY, Math.max(0, ms));
 }
 
-/** The failure of a request without an answer, or with half of one. */
+/** Returns the failure of a request without a response, or with an incomplete one. */
 export function brokenFailure(subject: Subject, code: S3ErrorCode, reason: string, cause?: unknown): S3Error {
   const { key } = subject;
   return new S3Error(code, `${titleOf(subject)}: ${reason}`, cause === undefined ? { key } : { key, cause });

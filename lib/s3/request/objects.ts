@@ -14,22 +14,22 @@ interface PagedList<T> {
   readonly key?: string;
   readonly query: Query;
   readonly document: string;
-  /** The most entries that are read. Default: all. */
+  /** The maximum number of entries to read. Default: all. */
   readonly limit?: number;
   readonly signal: AbortSignal | undefined;
-  /** The entries of a page. Throws if one lacks what it must have. */
+  /** Returns the entries of a page. Throws if one is incomplete. */
   entries(page: XmlResponse): T[];
-  /** The query for the page behind one that is not the last. Throws if that does not tell it. */
+  /** Returns the query for the next page. Throws if a page that is not the last lacks it. */
   next(page: XmlResponse): Query;
 }
 
-/** Reads a list to its end. @throws {S3Error} `MALFORMED_RESPONSE` also if a store names a page twice. */
+/** Reads a list to its end. @throws {S3Error} `MALFORMED_RESPONSE` also if a store repeats a page. */
 export async function* pagesOf<T>(store: Store, list: PagedList<T>): AsyncGenerator<T> {
   const { action, key, query, document, signal } = list;
   let left = list.limit ?? Infinity;
   const request = { method: "GET", action, ...(key !== undefined && { key }), signal } as const;
   let next: Query | undefined = {};
-  // In a circle of pages, one equals a page kept before: each one whose number is a power of two is kept.
+  // Detects a cycle of pages by comparison with a stored page: each one whose number is a power of two is stored.
   let kept: string | undefined;
   for (let count = 1; next !== undefined; count++) {
     const asked: Query = { ...query, ...next };
@@ -58,7 +58,7 @@ export async function* pagesOf<T>(store: Store, list: PagedList<T>): AsyncGenera
   }
 }
 
-/** Decodes keys of a listing: not every store encodes them when asked to. */
+/** Returns the decoder of keys in a listing: not every store encodes them as requested. */
 export function decoderOf(page: XmlResponse): (key: string) => string {
   if (page.text("EncodingType") !== "url") return (key) => key;
   return (key) => decodeURIComponent(key.replaceAll("+", " "));
@@ -83,7 +83,7 @@ export async function putObject(
   }, (there) => there.sha256 === sha256);
 }
 
-/** Stores an object. An attempt whose answer was lost may have met the condition: `isOurs` says whether it is there. */
+/** Stores an object. An earlier attempt with a lost response may have met the condition: `isOurs` checks whether that object exists. */
 export async function storeObject(
   store: Store,
   request: StoreRequest & { readonly key: string },
@@ -153,10 +153,10 @@ export function objectOf(key: string, answer: StoreAnswer): S3Object {
   };
 }
 
-/** The status of a store that refuses conditions it does not know. */
+/** The status of a store that refuses unsupported conditions. */
 const NOT_IMPLEMENTED = 501;
 
-/** Removes an object. With `ifMatch` it is sent once: a retry could remove what another client has stored since. */
+/** Removes an object. With `ifMatch` it is sent once: a retry could remove an object that another client has stored since. */
 export async function deleteObject(
   store: Store,
   key: string,
@@ -183,7 +183,7 @@ export async function deleteObject(
 
 const MAX_KEYS = 1000;
 
-/** Removes objects that are there, many by one request, or, where a store does not know that, each by its own. */
+/** Removes existing objects, many by one request, or separately if a store does not support that. */
 export async function deleteObjects(store: Store, keys: readonly string[]): Promise<void> {
   for (let start = 0; start < keys.length; start += MAX_KEYS) {
     const some = keys.slice(start, start + MAX_KEYS);
@@ -233,7 +233,7 @@ export function listObjects(
         size: item.size("Size"),
         etag: item.text("ETag") ?? "",
         lastModified: dateOf(item.required("LastModified")),
-      })).filter(({ key }) => key.startsWith(prefix)); // not every store knows prefixes
+      })).filter(({ key }) => key.startsWith(prefix)); // not every store supports prefixes
       return [...objects, ...page.all("CommonPrefixes").map((item) => ({ prefix: decode(item.required("Prefix")) }))];
     },
     next: (page) => ({ "continuation-token": page.required("NextContinuationToken") }),

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 
-/** Characters that encodeURIComponent leaves as they are and signatures do not. */
+/** Characters that encodeURIComponent leaves unchanged, unlike signatures. */
 const LEFT = /[!'()*]/g;
-/** A slash beside a part that URLs would leave out: they resolve `.` and `..`, which are names like others in keys. */
+/** A slash beside `.` or `..`, which URLs would resolve, but which are ordinary names in keys. */
 const SLASH_AT_DOTS = /\/(?=\.{1,2}(?:\/|$))|(?<=(?:^|\/)\.{1,2})\//g;
 const MAX_KEY_BYTES = 1024;
 
-/** The path of an object's URL below its bucket's; a slash beside `.` or `..` is encoded, so that no URL parser resolves them. */
+/** Returns the path of an object's URL below its bucket's; slashes beside `.` or `..` are encoded, so that no URL parser resolves these. */
 export function objectPath(key: string): string {
   if (typeof key !== "string") throw new TypeError(`a key must be a string, not ${String(key)}`);
   const fault = faultOf(key);
@@ -24,7 +24,7 @@ function faultOf(key: string): string | undefined {
   return undefined;
 }
 
-/** Encodes a text as signatures ask for it (RFC 3986, section 2.3). */
+/** Encodes a text as signatures require (RFC 3986, section 2.3). */
 export function encoded(text: string): string {
   return encodeURIComponent(text).replace(LEFT, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 }
@@ -49,6 +49,6 @@ export function bytesBody(bytes: Uint8Array): SentBody {
 
 export const EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-/** The fields of checksums, in requests and in answers. */
+/** The fields of checksums, in requests and responses. */
 export const SHA256_FIELD = "x-amz-checksum-sha256";
 export const CRC32_FIELD = "x-amz-checksum-crc32";

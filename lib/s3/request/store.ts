@@ -17,18 +17,18 @@ import { EMPTY_SHA256, encoded, objectPath, type SentBody } from "./signed_reque
 import { answeredFailure, brokenFailure, isExpiry, isPassing, pauseBefore, type Subject } from "./failures.ts";
 import { parseAnswer, type XmlResponse } from "./xml.ts";
 
-/** The bytes of a body that extend the time of an attempt by a second. */
+/** The bytes of a body for which an attempt gets another second. */
 const SLOWEST = 128 * 1024;
 /** The factor of an attempt's time for requests that copy or join. */
 const SLOW = 10;
-/** The factor, over the time for the head, until a response other than an object must be complete. */
+/** The maximum time for a complete response other than an object, as a multiple of the time for its head. */
 const SLOWEST_ANSWER = 10;
-/** The most bytes of such a response: 1000 keys in XML have 4 MB at most. */
+/** The maximum bytes of such a response: 1000 keys in XML have at most 4 MB. */
 const MAX_RESPONSE_LENGTH = 16 * 2 ** 20;
 const MAX_ERROR_LENGTH = 64 * 1024;
-/** The difference in ms to the store's clock that signatures may have without being refused. */
+/** The difference in ms to the store's clock up to which signatures are accepted. */
 const SKEW = 5 * 60 * 1000;
-/** Addresses of this machine, as URLs write them. */
+/** The addresses of this machine, as in URLs. */
 const LOOPBACK = /^127\.\d+\.\d+\.\d+$/;
 
 export interface StoreRequest {
@@ -38,7 +38,7 @@ export interface StoreRequest {
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: SentBody;
-  /** Whether the signature leaves the body to its checksum. */
+  /** Whether the signature does not cover the body, which has a checksum. */
   readonly isBodyUnsigned?: boolean;
   readonly isSlow?: boolean;
   readonly signal?: AbortSignal | undefined;
@@ -50,30 +50,30 @@ export interface StoreRequest {
 
 export type ReadAnswer<T> = (answer: StoreAnswer) => Promise<T>;
 
-/** A store and a bucket of it: signs requests, sends them again if that is worth it, and gives every wait an end. */
+/** A bucket of a store: signs requests, retries them if that may help, and limits every wait. */
 export class Store {
   readonly bucket: string;
   readonly timeout: number;
   readonly retries: number;
   readonly checksums: boolean;
-  /** Whether parts are signed with their SHA-256: where they cannot be changed in transit, their CRC-32 suffices. */
+  /** Whether parts are signed with their SHA-256: if they cannot be changed in transit, their CRC-32 suffices. */
   readonly signsParts: boolean;
-  /** Whether bodies come as the store has them, and can be sent in pieces. */
+  /** Whether `fetch` is this package's: bodies arrive without decoding, and can be sent in pieces. */
   readonly isOwn: boolean;
   readonly #url: string;
   readonly #region: string;
   readonly #credentials: NonNullable<S3BucketSettings["credentials"]>;
-  /** Keys from a function, and the time until which they are used. */
+  /** The keys returned by a function, and the time until which they are used. */
   #kept: { readonly keys: S3Credentials; readonly until: number } | undefined = undefined;
   readonly #client: HttpClient | undefined;
   readonly #fetch: (url: string, init: RequestInit) => Promise<Response>;
   /** The time in ms by which the store's clock is ahead of the local one, if signatures need it. */
   #ahead = 0;
-  /** Keys that signatures are made with, which are good for a day. */
+  /** The derived signing keys, each valid for a day. */
   readonly #keys = new Map<string, ArrayBuffer>();
   readonly #closing = new AbortController();
 
-  /** @throws {TypeError} if a setting that has no default is missing. */
+  /** @throws {TypeError} if a setting without a default is missing. */
   constructor(settings: S3BucketSettings) {
     const { region, retries, timeout, checksums, fetch } = settings;
     this.bucket = requireOption(s3BucketOptions, settings, "bucket");
@@ -94,7 +94,7 @@ export class Store {
     this.#client?.destroy();
   }
 
-  /** Sends a request until it succeeds, fails for good, or was retried often enough; once more if clocks differ. */
+  /** Sends a request until it succeeds, fails permanently, or has no retries left; once more if clocks differ. */
   async send<T>(request: StoreRequest, read: ReadAnswer<T>): Promise<T> {
     const url = this.#urlOf(request);
     let isCorrected = false;
@@ -109,7 +109,7 @@ export class Store {
           isCorrected = true;
           continue;
         }
-        // A condition that was undecided as another request changed the object. An upload in parts is over then.
+        // The condition is undecided because another request changed the object. A multipart upload has ended then.
         const isUndecided = request.method === "PUT" && (error as S3Error).code === "ConditionalRequestConflict";
         const isExpired = typeof this.#credentials === "function" && isExpiry(error);
         const isWorthIt = isPassing(error) || isUndecided || isExpired;
@@ -120,18 +120,18 @@ export class Store {
     }
   }
 
-  /** Waits until another attempt is due, or the store is closed. */
+  /** Waits until the next attempt is due, or the store is closed. */
   async pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
     const { signal: closing } = this.#closing;
     const end = signal === undefined ? closing : AbortSignal.any([signal, closing]);
-    await sleep(ms, end).catch(() => signal?.throwIfAborted()); // the next attempt tells that it is closed
+    await sleep(ms, end).catch(() => signal?.throwIfAborted()); // the next attempt reports that it is closed
   }
 
   async presigned({ method, key, query, headers = {} }: StoreRequest): Promise<string> {
     const url = this.#urlOf({ key: key!, query: query! });
     const signer = await this.#signer({ method, url, headers, signQuery: true, allHeaders: true });
     const { url: signed } = await signer.sign();
-    // As signed: URLs write a space as +, which some stores misread.
+    // As in the signature: URLs write a space as +, which some stores misread.
     signed.search = [...signed.searchParams].map((pair) => pair.map(encoded).join("=")).join("&");
     return signed.href;
   }
@@ -194,7 +194,7 @@ export class Store {
       signal?.throwIfAborted();
       if (deadline.isOver) throw brokenFailure(subject, "TIMEOUT", "the store did not answer in time", error);
       if (closing.aborted) throw brokenFailure(subject, "CLOSED", "the bucket was closed", error);
-      if (init === undefined) throw error; // of the function that gives credentials
+      if (init === undefined) throw error; // an error of the credentials function
       const reason = error instanceof Error ? error.message : String(error);
       throw brokenFailure(subject, "CONNECTION_FAILED", reason, error);
     } finally {
@@ -202,7 +202,7 @@ export class Store {
     }
   }
 
-  /** Records the store's clock, if a refusal may be caused by the time of the signature. */
+  /** Records the store's clock, if the signature's time may be the reason of a refusal. */
   #noteClock({ status, headers }: Response): void {
     if (status !== 400 && status !== 403) return;
     const time = parseHTTPDate(headers.get("date") ?? "");
@@ -239,7 +239,7 @@ export class Store {
     return { ...init, body: sent as unknown as BodyInit };
   }
 
-  /** The keys. Those that a function gives with their expiration are taken until five minutes before that. */
+  /** Returns the keys. Keys with an expiration, returned by a function, are used until five minutes before it. */
   async #currentKeys(): Promise<S3Credentials> {
     if (typeof this.#credentials !== "function") return this.#credentials;
     if (this.#kept !== undefined && Date.now() < this.#kept.until) return this.#kept.keys;
@@ -252,18 +252,18 @@ export class Store {
     request: { method: string; url: string; headers: HeadersInit; signQuery?: true; allHeaders?: true },
   ): Promise<AwsV4Signer> {
     const keys = await this.#currentKeys();
-    if (this.#keys.size > 16) this.#keys.clear(); // a key a day, and a region
+    if (this.#keys.size > 16) this.#keys.clear(); // one key for each day and region
     const datetime = this.#datetime();
     return new AwsV4Signer({ ...keys, ...request, service: "s3", region: this.#region, cache: this.#keys, datetime });
   }
 
-  /** The time of a signature, by the store's clock. */
+  /** Returns the time of a signature, by the store's clock. */
   #datetime(): string {
     return new Date(Date.now() + this.#ahead).toISOString().replace(/[:-]|\.\d+/g, "");
   }
 }
 
-/** The URL of a bucket: below the store's, or at a host of its own. */
+/** Returns the URL of a bucket: below the store's, or at its own host. */
 function bucketURL(given: string | URL, bucket: string, addressing: "path" | "host"): string {
   const endpoint = endpointOf(given);
   if (addressing === "path") return `${endpoint}/${encoded(bucket)}`;
@@ -272,7 +272,7 @@ function bucketURL(given: string | URL, bucket: string, addressing: "path" | "ho
   throw new TypeError(`${JSON.stringify(bucket)} can be no part of the host of ${endpoint}: use addressing: "path"`);
 }
 
-/** Whether data to and from an endpoint cannot be changed in transit: by TLS, or on the loopback interface. */
+/** Whether data to and from an endpoint cannot be changed in transit: with TLS, or on the loopback interface. */
 function isUnchangedOnTheWay(endpoint: string): boolean {
   const { protocol, hostname } = new URL(endpoint);
   return protocol === "https:" || hostname === "localhost" || hostname === "[::1]" || LOOPBACK.test(hostname);
@@ -302,32 +302,32 @@ export class StoreAnswer {
     throw this.malformed(`the store's answer is no ${name}, or cut`);
   }
 
-  /** The entity tag in the document of that name. */
+  /** Returns the entity tag in the document with a root element of that name. */
   async etagIn(name: string): Promise<string> {
     const etag = (await this.document(name)).text("ETag");
     if (etag) return etag;
     throw this.malformed(`the store's ${name} has no ETag`);
   }
 
-  /** Reads the rest of the answer, which has no meaning. */
+  /** Reads the rest of the response, which has no meaning. */
   async end(): Promise<void> {
     const text = await this.#text(MAX_RESPONSE_LENGTH);
     const document = text === "" ? undefined : parseAnswer(text);
     if (document?.name === "Error") throw answeredFailure(this.#subject, this.response, document);
   }
 
-  /** Returns the failure that the answer describes, by its status alone if its document is unreadable. */
+  /** Returns the failure that the response describes, by its status alone if its document is unreadable. */
   async failure(): Promise<S3Error> {
     const text = await this.#text(MAX_ERROR_LENGTH).catch(() => "");
     return answeredFailure(this.#subject, this.response, parseAnswer(text));
   }
 
-  /** The failure of an answer that is not what the protocol has there. */
+  /** Returns the failure of a response that violates the protocol. */
   malformed(reason: string, cause?: unknown): S3Error {
     return brokenFailure(this.#subject, "MALFORMED_RESPONSE", reason, cause);
   }
 
-  /** Requires that a checksum in the answer, if there is one, equals that of the sent bytes. */
+  /** Requires that a checksum in the response, if any, equals that of the sent bytes. */
   requireChecksum(field: string, base64: string): void {
     const told = this.field(field);
     if (told === undefined || told === base64) return;

@@ -1,6 +1,6 @@
 import { parseXml, XmlElement } from "@rgrove/parse-xml";
 
-/** An element of an answer's document, read by the names of its children. */
+/** An element of a response's document, read by the names of its children. */
 export class XmlResponse {
   readonly #element: XmlElement;
 
@@ -12,13 +12,13 @@ export class XmlResponse {
     return this.#element.name;
   }
 
-  /** The text of the first child of a name. */
+  /** Returns the text of the first child with a name. */
   text(name: string): string | undefined {
     const [found] = this.all(name);
     return found === undefined ? undefined : found.#element.text;
   }
 
-  /** @throws {Error} if there is no such text. */
+  /** @throws {Error} if there is no child of that name. */
   required(name: string): string {
     const text = this.text(name);
     if (text) return text;
@@ -40,7 +40,7 @@ export class XmlResponse {
   }
 }
 
-/** Parses the document of an answer; undefined if it is cut, or none. */
+/** Parses the document of a response; undefined if it is incomplete or invalid. */
 export function parseAnswer(text: string): XmlResponse | undefined {
   try {
     const { root } = parseXml(text.trimStart());
@@ -50,7 +50,7 @@ export function parseAnswer(text: string): XmlResponse | undefined {
   }
 }
 
-/** A number of bytes; undefined if the text is not one. */
+/** Parses a number of bytes; undefined if the text is not one. */
 export function naturalNumber(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }

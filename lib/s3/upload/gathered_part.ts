@@ -7,7 +7,7 @@ import type { SentBody } from "../request/signed_request.ts";
 
 export const BLOCK: number = 256 * 1024;
 
-/** Memory that the parts of all uploads share: blocks of one size, as many as there may be. */
+/** The memory shared by the parts of all uploads: a limited number of blocks of one size. */
 export class Blocks {
   used = 0;
   readonly #most: number;
@@ -26,27 +26,27 @@ export class Blocks {
   /** Returns blocks that are no longer read or written. */
   give(blocks: readonly Uint8Array[]): void {
     this.used -= blocks.length;
-    if (this.used === 0) this.#free = []; // no upload is under way: the memory is released
+    if (this.used === 0) this.#free = []; // no upload is in progress: the memory is released
     else this.#free.push(...blocks);
   }
 }
 
-/** Bytes of a page: as many as the HTTP client writes at a time. */
+/** The bytes of a page: as many as the HTTP client writes at a time. */
 const PAGE = 128 * 1024;
 
 export interface Storage {
   readonly blocks: Blocks;
-  /** Idle pages, into which files are read while they are sent. */
+  /** Idle pages, into which files are read for sending. */
   readonly pages: Uint8Array[];
   readonly temporary: string | undefined;
 }
 
-/** A part that is gathered: in memory while there is any, otherwise in a file without a name. */
+/** A part that is being gathered: in memory if possible, otherwise in a file without a name. */
 export class GatheredPart implements SentBody {
   readonly number: number;
   length = 0;
   readonly #storage: Storage;
-  /** Updated while it is gathered, if it is signed. */
+  /** The hash, updated while bytes are gathered, if it is signed. */
   readonly #hash: Hash | undefined;
   #sha256: string | undefined = undefined;
   #crc32 = 0;
@@ -66,7 +66,7 @@ export class GatheredPart implements SentBody {
     return this.#sha256 = hash.copy().digest("hex"); // more may be appended
   }
 
-  /** The CRC-32 of all of it, in base64. */
+  /** The CRC-32 of all bytes, in base64. */
   get crc32(): string {
     const bytes = Buffer.alloc(4);
     bytes.writeUInt32BE(this.#crc32);
@@ -134,7 +134,7 @@ export class GatheredPart implements SentBody {
     await this.#file?.close();
   }
 
-  /** Moves what is there to a file. */
+  /** Moves the gathered bytes to a file. */
   async #spill(): Promise<void> {
     const file = await openUnnamed(this.#storage.temporary ?? tmpdir());
     this.#file = file;

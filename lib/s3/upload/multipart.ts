@@ -13,13 +13,13 @@ export interface StoredPart {
   readonly number: number;
   readonly size: number;
   readonly etag: string;
-  /** Its CRC-32 in base64. */
+  /** The part's CRC-32 in base64. */
   readonly checksum: string | undefined;
 }
 
 interface PartOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Whether parts have checksums, all of them; not every store knows those of copied ones. Default: by the bucket. */
+  /** Whether all parts have checksums; not every store supports those of copied parts. Default: by the bucket. */
   readonly hasChecksums?: boolean;
 }
 
@@ -28,7 +28,7 @@ interface BegunUpload {
   readonly uploadId: string;
 }
 
-/** Begins an upload; resolves to its id, without which it could not be removed: an abort waits for the answer. */
+/** Creates an upload; resolves to its id, without which it could not be removed: so an abort waits for the response. */
 export async function createUpload(
   store: Store,
   key: string,
@@ -52,10 +52,10 @@ export async function createUpload(
   return uploadId;
 }
 
-/** A CRC-32 in base64: another text is that of an object of parts, or none. */
+/** A CRC-32 in base64; other texts are a composite checksum, or invalid. */
 const CRC32 = /^[\w+/]{6}==$/;
 
-/** Sends a part, with its checksum if the upload was begun so. */
+/** Sends a part, with its checksum if the upload uses checksums. */
 export async function putPart(
   store: Store,
   { key, uploadId }: BegunUpload,
@@ -80,7 +80,7 @@ export async function putPart(
   });
 }
 
-/** Makes a part without a checksum of bytes of another object, which the store copies. */
+/** Makes a part without a checksum from bytes of another object, which the store copies. */
 export async function copyPart(
   store: Store,
   { key, uploadId }: BegunUpload,
@@ -108,7 +108,7 @@ export async function copyPart(
   });
 }
 
-/** Lists the parts that the store has of an upload, up to the first gap. */
+/** Lists the parts of an upload in the store, up to the first gap. */
 export async function listParts(
   store: Store,
   { key, uploadId }: BegunUpload,
@@ -152,9 +152,9 @@ export function listUploads(
       const decode = decoderOf(page);
       return page.all("Upload").map((upload) => ({
         key: decode(upload.required("Key")),
-        uploadId: upload.required("UploadId"), // without it, to abort an upload would be to delete an object
+        uploadId: upload.required("UploadId"), // without it, aborting an upload would delete the object
         initiated: new Date(upload.text("Initiated") ?? NaN),
-      })).filter(({ key }) => key.startsWith(prefix)); // not every store knows prefixes
+      })).filter(({ key }) => key.startsWith(prefix)); // not every store supports prefixes
     },
     next: (page) => ({
       "key-marker": decoderOf(page)(page.required("NextKeyMarker")),
@@ -163,7 +163,7 @@ export function listUploads(
   });
 }
 
-/** Makes an object of parts. When an answer was lost, the object tells whether it succeeded. */
+/** Makes an object of parts. After a lost response, the object shows whether it succeeded. */
 export async function completeUpload(
   store: Store,
   { key, uploadId }: BegunUpload,
@@ -205,7 +205,7 @@ function documentOf(parts: readonly StoredPart[]): string {
   return `<CompleteMultipartUpload xmlns="${namespace}">${list.join("")}</CompleteMultipartUpload>`;
 }
 
-/** Returns the entity tag that stores give an object of parts: the MD5 of the parts' tags. */
+/** Returns the entity tag of an object of parts in most stores: the MD5 of the parts' tags. */
 function joinedTag(parts: readonly StoredPart[]): string {
   const hash = createHash("md5");
   for (const { etag } of parts) hash.update(Buffer.from(etag.replaceAll('"', ""), "hex"));

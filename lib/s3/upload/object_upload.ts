@@ -8,25 +8,25 @@ import { abortUpload, completeUpload, createUpload, putPart, type StoredPart } f
 const MIB = 2 ** 20;
 const MAX_PARTS = 10_000;
 const FIRST_SIZE = 8 * MIB;
-/** The least bytes of any part but the last. */
+/** The minimum bytes of any part except the last. */
 export const MIN_PART_SIZE: number = 5 * MIB;
-/** The number of first parts that have one size, as R2 requires of all. */
+/** The number of leading parts of one size; R2 requires one size for all. */
 const EVEN_PARTS = 8000;
-/** The number of parts in each later run of one size, and the factor by which the size grows between runs. */
+/** The number of parts in each later run of equal size, and the factor between the sizes of runs. */
 const RUN = 1000;
 const GROWTH = 16;
 
-/** The size of parts by which no more than `parts` make an object: as little as an upload should have at a time. */
+/** Returns the size of at most `parts` parts of an object, as small as possible, since an upload keeps parts in memory. */
 export function partSizeFor(size: number, parts: number = EVEN_PARTS): number {
   return Math.max(FIRST_SIZE, Math.ceil(size / parts / MIB) * MIB);
 }
 
-/** The size of a part. Those of uploads that get longer than was planned grow, so that 10,000 make 2 TiB or more. */
+/** Returns the size of a part. In uploads that exceed the planned length, parts grow, so that 10,000 make 2 TiB or more. */
 function partSize(number: number, first: number): number {
   return first * GROWTH ** Math.max(0, Math.ceil((number - EVEN_PARTS) / RUN));
 }
 
-/** A semaphore: a number of places, for which callers wait in turn. */
+/** A semaphore: a number of permits, for which callers queue. */
 export class Semaphore {
   #free: number;
   readonly #waiting = new Set<() => void>();
@@ -35,7 +35,7 @@ export class Semaphore {
     this.#free = count;
   }
 
-  /** Takes a place. @throws {unknown} the reason of `signal`, once that is aborted. */
+  /** Takes a permit. @throws {unknown} the reason of `signal` once that is aborted. */
   async acquire(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.#free > 0) return void this.#free--;
@@ -56,14 +56,14 @@ export class Semaphore {
   }
 }
 
-/** The state that uploads of a bucket share. */
+/** The state that uploads to a bucket share. */
 export interface UploadContext {
   readonly store: Store;
   readonly storage: Storage;
   readonly permits: Semaphore;
 }
 
-/** The contexts of buckets. Here, so that uploads over HTTP load no client before there is a bucket. */
+/** The contexts of buckets. In this module, so that uploads over HTTP load no client without a bucket. */
 const contexts = new WeakMap<object, UploadContext>();
 
 export function contextOf(bucket: object): UploadContext {
@@ -77,9 +77,9 @@ export function keepContext(bucket: object, context: UploadContext): UploadConte
 
 export interface Resumed {
   readonly parts: readonly StoredPart[];
-  /** The name of the upload. Default: it is begun with the first part. */
+  /** The id of the upload. Default: it is created with the first part. */
   readonly uploadId?: string;
-  /** Whether the store keeps what it has of it when it fails. Default: false. */
+  /** Whether the store keeps its parts if it fails. Default: false. */
   readonly isLeft?: boolean;
   /** The number of parts before {@linkcode parts}. */
   readonly skipped?: number;
@@ -87,7 +87,7 @@ export interface Resumed {
   readonly partSize?: number;
 }
 
-/** The upload of an object, which completes or aborts once. One call at a time, but of {@linkcode fail}. */
+/** The upload of an object, which completes or aborts once. One call at a time, except {@linkcode fail}. */
 export class ObjectUpload {
   readonly key: string;
   uploadId: string | undefined;
@@ -101,7 +101,7 @@ export class ObjectUpload {
   readonly #sending = new Set<Promise<void>>();
   #part: GatheredPart;
   #wake: () => void = () => {};
-  /** The step that is under way; it never rejects. */
+  /** The running step, which never rejects. */
   #step: Promise<unknown> = Promise.resolve();
   #failed: Promise<void> | undefined = undefined;
   #isCompleted = false;
@@ -116,11 +116,11 @@ export class ObjectUpload {
     this.#isLeft = resumed?.isLeft ?? false;
     this.partSize = resumed?.partSize ?? resumed?.parts[0]?.size ?? partSizeFor(options.size ?? 0);
     this.#part = this.#newPart(this.#skipped + this.#parts.length + 1);
-    // Wakes a step that waits, so that the next call reports the failure.
+    // Wakes a waiting step, so that the next call reports the failure.
     this.#controller.signal.addEventListener("abort", () => this.#wake(), { once: true });
   }
 
-  /** The number of parts that the store has without a gap, and the bytes of those uploaded by this object. */
+  /** The number of consecutive parts in the store, and the total bytes of those uploaded by this object. */
   get stored(): { readonly count: number; readonly size: number } {
     let [count, size] = [0, 0];
     for (; this.#parts[count] !== undefined; count++) size += this.#parts[count]!.size;
@@ -131,7 +131,7 @@ export class ObjectUpload {
     return this.#part;
   }
 
-  /** Aborted when it fails, with the reason. */
+  /** Aborted with the reason when the upload fails. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -165,18 +165,18 @@ export class ObjectUpload {
     });
   }
 
-  /** Waits until the store has the parts that are under way; with `isLast`, what is gathered is the last one. */
+  /** Waits until the store has the parts that are being sent; with `isLast`, the gathered bytes are the last part. */
   async settle(isLast: boolean): Promise<void> {
     await this.#guarded(() => this.#settle(isLast));
   }
 
-  /** Ends the upload, and what the store has of it. Resolves when that is gone. */
+  /** Ends the upload, and removes its parts from the store. Resolves when they are removed. */
   fail(reason: unknown): Promise<void> {
     if (this.#isCompleted) return Promise.resolve();
     return this.#failed ??= this.#abort(reason);
   }
 
-  /** Lets another go on with the upload: what the store has of it stays. Never rejects. */
+  /** Leaves the upload to another owner: its parts stay in the store. Never rejects. */
   async leave(reason: unknown): Promise<void> {
     this.#controller.abort(reason);
     await this.#step;
@@ -185,7 +185,7 @@ export class ObjectUpload {
   }
 
   async #settle(isLast: boolean): Promise<void> {
-    // Parts there must be.
+    // An object needs at least one part.
     if (isLast && (this.#part.length > 0 || this.#part.number === 1)) await this.#send();
     while (this.#sending.size > 0) await this.#oneOf(this.#sending);
     this.signal.throwIfAborted();
@@ -193,23 +193,23 @@ export class ObjectUpload {
 
   async #abort(reason: unknown): Promise<void> {
     await this.leave(reason);
-    if (this.#isCompleted || this.uploadId === undefined || this.#isLeft) return; // it was too late
+    if (this.#isCompleted || this.uploadId === undefined || this.#isLeft) return; // too late: the object is complete
     await abortUpload(this.#context.store, { key: this.key, uploadId: this.uploadId });
   }
 
-  /** Runs a step; if that fails, all has failed. */
+  /** Runs a step, whose failure fails the upload. */
   async #guarded<T>(step: () => Promise<T>): Promise<T> {
     try {
       const running = step();
-      this.#step = running.catch(() => {}); // told below
+      this.#step = running.catch(() => {}); // reported below
       return await running;
     } catch (error) {
-      await this.fail(error).catch(() => {}); // the first failure is the one to tell
+      await this.fail(error).catch(() => {}); // the first failure is the one to report
       throw this.signal.reason;
     }
   }
 
-  /** Sends the part that was gathered, in the background, once there is a place for it. */
+  /** Sends the gathered part in the background, once there is a permit. */
   async #send(): Promise<void> {
     const part = this.#part;
     if (part.number >= MAX_PARTS && part.length === partSize(part.number, this.partSize)) {
@@ -230,7 +230,7 @@ export class ObjectUpload {
     const upload = { key: this.key, uploadId: this.uploadId };
     const sending = putPart(store, upload, part.number, part, { signal: this.signal })
       .then((stored) => void (this.#parts[part.number - this.#skipped - 1] = stored), (error) => {
-        this.#controller.abort(error); // the next call tells it, and aborts the upload
+        this.#controller.abort(error); // the next call reports it, and aborts the upload
       })
       .finally(() => part.discard())
       .finally(() => {
@@ -240,7 +240,7 @@ export class ObjectUpload {
     this.#sending.add(sending);
   }
 
-  /** Waits for one of several, none of which rejects, or a failure. */
+  /** Waits for one of several promises, none of which rejects, or for a failure. */
   async #oneOf(promises: Iterable<Promise<void>>): Promise<void> {
     this.signal.throwIfAborted();
     const { promise: woken, resolve } = Promise.withResolvers<void>();
