@@ -4,7 +4,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { root } from "../support/runtime.ts";
 
-/** The sources of this repository, but for data, generated modules and what benchmarks download. */
+/** The sources of this repository, except data, generated modules and downloads of benchmarks. */
 const SOURCES: readonly string[] = ["mod.ts", "{lib,bench,tests,.ci}/**/*.{ts,cjs}", "wasm/*.mjs", "wasm/src/**/*.rs"];
 const OTHERS = /page_assets|^lib\/.*\/wasm\/|\/\.corpus\/|node_modules/;
 
@@ -53,6 +53,14 @@ const PRIVATE: readonly { readonly words: RegExp; readonly instead: string }[] =
   { words: /\bSees (?:that|whether)\b/, instead: "requires, checks" },
   { words: /\bcalled so\b/, instead: "has the name" },
   { words: /\bin the midst of\b/, instead: "during, while" },
+  {
+    words: /(?<!@param )\btells\b(?! apart| how much)|^\/\/ told\b|\btell which\b/i,
+    instead: "reports, shows, prints",
+  },
+  { words: /\bunder way\b/i, instead: "pending, open, being written, during" },
+  { words: /\bbut for\b/i, instead: "except" },
+  { words: /\bfor good\b|\ball the same\b|\banew\b/i, instead: "permanently, still, again" },
+  { words: /\b(?:is|are) gone\b/i, instead: "was removed, has closed, has ended" },
   { words: /, (?:and some|as it does)\./, instead: "the margin, the second subject" },
 ];
 
