@@ -218,7 +218,7 @@ export class BatchedWriter<W = unknown> extends WritableStreamDefaultWriter<W> {
    *
    * Fulfils when the sink has taken all of them. When a batch fails, the promise rejects with its reason: the chunks of
    * earlier batches are written, those of this one and of later ones are not. When the iterable throws, the promise
-   * rejects with that error, and the chunks before it are written all the same.
+   * rejects with that error, and the chunks before it are still written.
    *
    * @param chunks a finite iterable; for an endless one, use `ReadableStream.from(chunks).pipeTo(stream)`.
    */

@@ -14,7 +14,7 @@ import type { ReadableStream } from "../streams/mod.ts";
 /**
  * The error of a branch of {@linkcode broadcast} that read too slowly, with the policy `"error"`.
  *
- * @example Tell a slow branch from a source that failed
+ * @example Distinguish a slow branch from a failed source
  * ```ts
  * import { broadcast, SlowBranchError } from "@millrace/streams/batch";
  * import { ReadableStream } from "@millrace/streams/streams";

@@ -40,7 +40,7 @@ export class AccessLog {
         const field = fieldsSentBy(response);
         const add = (isCut: boolean) => this.#add(method!, url!, begun, { status: response.statusCode, field, isCut });
         node(request, response);
-        if (response.writableEnded) add(false); // from memory
+        if (response.writableEnded) add(false); // sent from memory
         else response.once("close", () => add(!response.writableFinished));
       },
       fetch: (request, server) => {

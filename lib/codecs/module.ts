@@ -87,7 +87,7 @@ function entryOf(name: string): string {
  * with a strict Content-Security-Policy. All calls in this thread use the module, through any subpath.
  *
  * @param module A `WebAssembly.Module`, compiled from `@millrace/streams/codecs/gzip_encoder.wasm`,
- * `gzip_decoder.wasm`, or the same files of `brotli` and `zstd`; a section in it tells which one it is.
+ * `gzip_decoder.wasm`, or the same files of `brotli` and `zstd`; a section in it identifies it.
  * @throws {TypeError} if it is not a module, or not one of these.
  * @example Give a worker its codec
  * ```ts node

@@ -129,7 +129,7 @@ export function createCompression(options: CompressionOptions = {}): Compression
       if (!answerWithTemplate(settings, req as IncomingMessage, res as ServerResponse)) {
         compressNode(settings, req as IncomingMessage, res as ServerResponse);
         next?.();
-      } else if (next === undefined) ignoreCalls(res as ServerResponse); // its handler may go on
+      } else if (next === undefined) ignoreCalls(res as ServerResponse); // its handler may continue
     },
     ready: () => loading,
   };

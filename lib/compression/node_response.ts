@@ -15,7 +15,7 @@ import { argumentsOf, contentOf, holdHead, NodeFields, refusal, setHeaders, type
 import type { Settings } from "./options.ts";
 import { chooseCoding, type Encoding, markEncoded } from "./policy.ts";
 
-/** The methods of a response that are replaced. {@linkcode argumentsOf} tells their overloads apart. */
+/** The methods of a response that are replaced. {@linkcode argumentsOf} distinguishes their overloads. */
 interface Methods {
   write(chunk: unknown, encoding?: unknown, callback?: unknown): boolean;
   end(chunk?: unknown, encoding?: unknown, callback?: unknown): unknown;
@@ -169,7 +169,7 @@ class NodeResponse {
     return res;
   }
 
-  /** Runs a step that sends the head. If the runtime refuses the step, the next one chooses the coding anew. */
+  /** Runs a step that sends the head. If the runtime refuses the step, the next step chooses the coding again. */
   #withHead<T>(step: () => T): T {
     try {
       return step();

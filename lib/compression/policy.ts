@@ -48,7 +48,7 @@ export function chooseCoding(settings: Settings, exchange: Exchange, length?: nu
   if (status === 304) return void revalidate(settings, exchange);
   if (!isAllowed(settings, exchange)) return undefined;
   addToVary(fields, "Accept-Encoding");
-  // With the Vary of the whole representation (15.3.7).
+  // A 206 needs the Vary of the whole representation (15.3.7).
   if (status === 206 || fields.get("content-range") !== undefined) return undefined;
   const use = settings.dictionaries?.useFor(exchange);
   const field = fields.get("content-length") ?? "";
@@ -148,7 +148,7 @@ function revalidate(settings: Settings, { accepted, url, request, fields }: Exch
   if (!ifMatchHolds(request("if-none-match") ?? "", tag)) weakenTag(fields);
 }
 
-/** Weakens a strong tag, which stands for the bytes that it was made of (RFC 9110, section 8.8.3). */
+/** Weakens a strong tag: it identifies the bytes of the unencoded body only (RFC 9110, section 8.8.3). */
 function weakenTag(fields: ResponseFields): void {
   const tag = fields.get("etag");
   if (tag?.startsWith('"')) fields.set("etag", `W/${tag}`);

@@ -105,7 +105,7 @@ export class CreatedFile implements Undoable {
     { replace, atOnce, before, check, path = to }: NameOptions,
     made: Undoable[],
   ): Promise<void> {
-    // Before it has the name: afterwards another file may have it.
+    // Created before the file has the name, since another file may have the name afterwards.
     const created = new CreatedFile(path, identityIn(await lstat(from, { bigint: true })));
     made.push(created);
     try {

@@ -74,14 +74,14 @@ class FileSource {
   #end(controller: ReadableByteStreamController): void {
     if (controller.byobRequest === null && controller.desiredSize! < READ_SIZE) return;
     controller.close();
-    controller.byobRequest?.respond(0); // also for a read that came meanwhile
+    controller.byobRequest?.respond(0); // also ends a read that was requested meanwhile
   }
 
   async cancel(): Promise<void> {
     this.#isCanceled = true;
     // A read of a pipe ends only with a write to the pipe, which may never happen.
     const mayTakeForEver = this.#file.isBusy && !this.#file.status().isFile();
-    const closing = this.#close(); // after the read has ended
+    const closing = this.#close(); // closes after the read has ended
     if (mayTakeForEver) closing.catch(() => {}); // a pipe without a writer is not awaited
     else await closing;
   }

@@ -129,9 +129,8 @@ export function withoutGroup(mode: number): number {
 }
 
 /**
- * Gives a file the permission bits of the one that it replaces, but for those that run it with its owner's rights; and
- * that one's owner and group, as far as this process may. A group that it may not give gets no right that others lack,
- * and the reverse.
+ * Gives a file the permission bits of the file that it replaces, except setuid and setgid, and its owner and group, as
+ * far as this process may. If the group cannot be set, both the group and others get only the rights that both had.
  */
 export async function keepAttributes(file: OpenFile, replaced: Stats | BigIntStats): Promise<void> {
   const [mode, uid, gid] = [replaced.mode, replaced.uid, replaced.gid].map(Number);
@@ -185,7 +184,7 @@ export async function takeName(from: string, to: string, options: NameOptions): 
     await (atOnce ? linkSync(from, to) : link(from, to)); // never replaces a file
   } catch (error) {
     if ((error as { code?: unknown }).code === "EEXIST") throw error;
-    // In the same turn of the event loop as the check of the name, since this process takes other names, too.
+    // This runs in the same turn of the event loop as the check of the name, since this process takes other names, too.
     return await renameFile(from, to, { atOnce: true, before: () => (before?.(), requireFree(from, to)) });
   }
   await whileRefused(() => atOnce ? unlinkSync(from) : unlink(from)).catch(() => {}); // the file already has its name

@@ -10,8 +10,8 @@ const SEPARATORS = /\\(?![[\]{}()!+@])/g;
  * Returns a function that checks whether a path, with slashes, matches one of the patterns. On Windows these may have
  * backslashes.
  *
- * @param option The option that they are of, for messages.
- * @throws {TypeError} if one is no pattern, which would match nothing without a hint.
+ * @param option The name of the patterns' option, for messages.
+ * @throws {TypeError} if a pattern is invalid: it would silently match nothing.
  */
 export async function matcherOf(option: string, patterns: readonly string[]): Promise<(path: string) => boolean> {
   if (patterns.length === 0) return () => false;

@@ -1,6 +1,6 @@
 /**
  * The reason why a request failed. The page of this subpath has a table of when each occurs, and what to do.
- * @example Tell what is worth another try from what is not
+ * @example Recognise errors after which a retry may succeed
  * ```ts
  * import { HttpClient, type HttpErrorCode } from "@millrace/streams/http";
  *
@@ -44,7 +44,7 @@ export type HttpErrorCode =
 /**
  * The error of a failed request: a `TypeError` with a `cause`, like that of fetch. `code` is the same on every runtime; `cause` is the runtime's error, with its own code
  * (`ECONNREFUSED`, `CERT_HAS_EXPIRED`).
- * @example Tell what happened
+ * @example Print the reason of a failure
  * ```ts
  * import { HttpClient, HttpError } from "@millrace/streams/http";
  *
@@ -74,7 +74,7 @@ export class HttpError extends TypeError {
     super(message, { cause: options.cause ?? own });
     this.code = code;
     this.origin = options.origin;
-    void [this.stack, own.stack]; // until these texts are made, V8 keeps the called objects alive, and so the request with its body
+    void [this.stack, own.stack]; // V8 keeps the called objects, and so the request with its body, until these texts are made
   }
 }
 

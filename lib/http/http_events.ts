@@ -24,7 +24,7 @@ export interface HttpClientStats extends Omit<HttpOriginStats, "origin" | "proxy
 
 /**
  * A client's current state at one origin.
- * @example Tell which origins speak HTTP/2
+ * @example List the protocol of each origin
  * ```ts
  * import { HttpClient, type HttpOriginStats } from "@millrace/streams/http";
  *

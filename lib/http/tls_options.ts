@@ -202,7 +202,7 @@ function checkPair(cert: TlsData, key: TlsData, passphrase: string | undefined, 
   const certificate = readCertificate(`${what}.cert`, cert);
   let privateKey: KeyObject;
   try {
-    // Without a passphrase OpenSSL would prompt for one; with one, Deno 2.4 takes every key for encrypted.
+    // Without a passphrase OpenSSL would prompt for one. With one, Deno 2.4 treats every key as encrypted.
     const isEncrypted = Buffer.from(key as string).includes("ENCRYPTED");
     const secret = isEncrypted ? passphrase ?? "" : undefined;
     privateKey = createPrivateKey({ key: key as string, format: "pem", passphrase: secret });

@@ -272,7 +272,7 @@ export class LogDestination extends Writable {
     const written = this.#writer.write(piece);
     if (written === this.#batch) return; // all writes of a batch return the same promise
     this.#batch = written;
-    written.catch(() => {}); // told by `closed`
+    written.catch(() => {}); // reported by `closed`
   }
 
   get #isFull(): boolean {
@@ -284,7 +284,7 @@ export class LogDestination extends Writable {
   /** Drops whole lines: those without room, and the rest of a line whose beginning was dropped. */
   #drop(piece: string | Uint8Array): void {
     this.#lastDrop = Promise.reject(new Error(DROPPED, { cause: this.#attempts.failure }));
-    this.#lastDrop.catch(() => {}); // told by the callback of a write
+    this.#lastDrop.catch(() => {}); // reported by the callback of a write
     const feed = typeof piece === "string" ? piece.indexOf("\n") : piece.indexOf(LINE_FEED);
     const dropped = this.#isFull || feed === -1 ? piece : piece.slice(0, feed + 1);
     this.#dropped += linesOf(dropped);
@@ -382,7 +382,7 @@ export async function openLogDestination(options: LogDestinationOptions): Promis
   const own = Object.create(options, Object.fromEntries(added.map((name) => [name, { value: undefined }])));
   const destination = new LogDestination(own as LogDestinationOptions);
   const ignore = (): void => {};
-  destination.on("error", ignore); // the promise tells it
+  destination.on("error", ignore); // the promise reports it
   await destination.flush().catch((error) => { // otherwise the series exists
     destination.destroy();
     throw error;

@@ -92,7 +92,7 @@ export class Target {
   /** Removes the file at `path`; returns whether it existed. Throws an Error if no run wrote it; it stays. */
   async remove(path: string): Promise<boolean> {
     const place = await this.#former.placeOf(path);
-    // Of the file that is read next; a failure is reported by that read.
+    // This is the identity of the next file to read; a failure is reported by that read.
     const identity = await identityOf(place).catch(() => undefined);
     const occupant = await this.#former.occupantOf(await this.#former.places.of(path));
     this.#former.forget(path);

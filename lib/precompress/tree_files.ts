@@ -8,7 +8,7 @@ const MIN_DICTIONARY = 1024;
 
 /** Returns `path` with `*` instead of the hash in its name; the path itself if it has none. */
 export function withoutHash(path: string): string {
-  // An ordinary word taken for a hash is harmless: files of the same path are preferred.
+  // An ordinary word that is mistaken for a hash does no harm: a former file of the same path is preferred.
   const part = likelyHash(path);
   return part ? `${path.slice(0, part.start)}*${path.slice(part.end)}` : path;
 }

@@ -68,7 +68,7 @@ export function isDisturbed(stream: object): boolean {
   const marks = stream as
     & Record<symbol, unknown>
     & Partial<Pick<Readable, "readableDidRead" | "readableAborted" | "errored">>;
-  // For a Readable that failed unread, its error is more specific.
+  // A Readable that failed unread counts as undisturbed: its error is more specific.
   const isLeft = marks.readableDidRead || (marks.readableAborted && !marks.errored);
   return (marks[key ?? DISTURBED] ?? isLeft) === true;
 }
@@ -118,7 +118,7 @@ function bun(): BunFunctions {
 async function takeByStandard(request: Request): Promise<Content | undefined> {
   let copy: Request;
   try {
-    // Without other properties, for which such a Request could be refused.
+    // Other properties are left out, since such a Request could be refused for them.
     const rest: RequestInit = { headers: [], cache: "default", integrity: "", signal: null };
     copy = new Request(request, { ...rest, method: "POST", mode: "no-cors" });
   } catch {

@@ -165,7 +165,7 @@ const ALIKE = /key|secret|token/i;
 /** Checks credentials, and drops other members. */
 export function checkCredentials(given: unknown, path = "credentials"): S3Credentials {
   if (typeof given !== "object" || given === null) {
-    // Without the value, which may be a key.
+    // The message omits the value, which may be a key.
     throw new TypeError(`${path} must be an object with accessKeyId and secretAccessKey`);
   }
   const { accessKeyId, secretAccessKey, sessionToken, expiration, ...others } = given as Partial<S3Credentials>;

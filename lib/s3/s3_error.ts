@@ -32,7 +32,7 @@ export type S3ErrorCode =
 /**
  * The error of a failed request to a store, after all retries.
  *
- * @example Tell what happened
+ * @example Print the reason of a failure
  * ```ts
  * import { S3Bucket, S3Error } from "@millrace/streams/s3";
  *

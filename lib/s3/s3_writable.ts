@@ -46,7 +46,7 @@ export class S3Writable extends WritableStream<Uint8Array> {
           // During abort(), that would make it reject.
           if (!controller.signal.aborted) controller.error(upload.signal.reason);
           // A part failed in the background: further writes must fail.
-          upload.fail(upload.signal.reason).catch(() => {}); // what is left of it is for `removeAbandoned()`
+          upload.fail(upload.signal.reason).catch(() => {}); // `removeAbandoned()` removes the parts that remain
         }, { once: true });
         controller.signal.addEventListener("abort", () => {
           upload.fail(controller.signal.reason).catch(() => {}); // abort() reports the failure

@@ -62,16 +62,17 @@ const EVERYTHING = "pugnes";
 
 /**
  * The table of which responses have which fields. A name with `*` matches all names with that beginning and no row of
- * their own; a field without a row goes with every response.
+ * their own; a field without a row is in every response.
  *
- * | letter | goes with |
+ * | letter | responses that have the field |
  * | --- | --- |
- * | p | 206, parts of the representation |
- * | u | 304: not what is about the bytes, nor what tells a cache nothing new beside the tag (RFC 9110, section 15.4.5) |
+ * | p | 206, which contains parts of the representation |
+ * | u | 304: fields that describe the bytes, or that add nothing to the tag for a cache, are left out (RFC 9110,
+ * section 15.4.5) |
  * | g | 404, whose page is not the requested representation |
  * | n | responses without a representation |
- * | e | a response that is encoded on its way: not what is of the bytes before |
- * | s | what users may set, where only the handler can know the others |
+ * | e | a response that is encoded on its way: fields that describe the bytes before are left out |
+ * | s | responses of a handler that computes the other fields: users may set this one |
  */
 const table: Readonly<Record<string, string>> = {
   "accept-ranges": "p",

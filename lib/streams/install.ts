@@ -128,7 +128,7 @@ function takeInstances(name: string, ours: object): void {
  * Puts the runtime's own classes back, or those of another copy of the package that is still installed. Existing
  * streams keep working.
  *
- * @example Streams that were made go on working
+ * @example Existing streams keep working
  * ```ts
  * import { uninstall } from "@millrace/streams/install";
  *

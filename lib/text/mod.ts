@@ -2,7 +2,7 @@
  * Streams that convert text to lines, JSON lines and CSV to records and back, and lines to numbers and back. Each chunk
  * is one item, and numbers need no intermediate strings.
  *
- * @example Numbers, written anew
+ * @example Numbers, parsed and written again
  * ```ts
  * import { ReadableStream } from "@millrace/streams/streams";
  * import { LineToNumberStream, NumberToLineStream } from "@millrace/streams/text";

@@ -115,7 +115,7 @@ export async function followFile(
  * const bytes: FollowedReadable = await followFile("app.log");
  * const { position } = bytes;
  * await bytes.cancel();
- * await (await followFile("app.log", { start: position })).cancel(); // goes on there
+ * await (await followFile("app.log", { start: position })).cancel(); // continues there
  * ```
  */
 export class FollowedReadable extends ReadableStream<Uint8Array<ArrayBuffer>> {

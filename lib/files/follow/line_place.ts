@@ -71,7 +71,7 @@ export function proofOf({ offset, head, tail }: Mark): string {
  * A position in a file that {@linkcode followFile} reads: after the last whole line that its reader got. It is a plain
  * object, which can be stored as JSON.
  *
- * @example Going on after a restart
+ * @example Continuing after a restart
  * ```ts
  * import { followFile, type FollowPosition } from "@millrace/streams/files";
  * import { readFile, writeFile } from "node:fs/promises";

@@ -125,7 +125,7 @@ class NumberLines {
     let { room } = this.#rotation;
     let start = 0;
     while (length - start > room) {
-      // Without room, no search: lastIndexOf() would treat -1 as the last byte.
+      // Without room there is no search: lastIndexOf() would treat -1 as the last byte.
       const end = room === 0 ? start : Math.max(start, this.#bytes.lastIndexOf(LINE_FEED, start + room - 1) + 1);
       if (end === start && room === maxFileSize) requireSize(this.#bytes.indexOf(LINE_FEED, start) + 1 - start, room);
       ends.push(end);

@@ -269,7 +269,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   #retryStatus({ status, headers }: ResponseHead): boolean {
     if (!this.#request.limits.retryStatuses.includes(status) || !this.#mayRepeat()) return false;
     const pause = (this.#failures ??= new RetryPolicy()).addAnswered(retryAfter(headers), this.#request);
-    // Who would only see the timeout has more of the response.
+    // If no time is left for another attempt, the caller gets this response instead of a timeout.
     if (pause === undefined || pause >= Math.min(this.#total?.left ?? Infinity, this.#owner.timeLeft)) return false;
     if (this.#request.body?.replayable) this.#upload?.abandon();
     this.#attempt!.detach();

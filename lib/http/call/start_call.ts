@@ -27,7 +27,7 @@ function requestObject(
   }
   const { url, method, redirect, signal, integrity } = input;
   const headers = headersOf(members.headers === undefined ? input.headers : members.headers);
-  // As when it is sent: a request that a server received has that server's host.
+  // The host is dropped as when it is sent: a request that a server received has that server's host.
   if (members.headers === undefined) headers.delete("host");
   return {
     ...members,
@@ -91,7 +91,7 @@ async function fetchLocally(core: ClientCore, request: FetchRequest): Promise<Ht
     fields = [...response.headers].flat(); // on Bun, the Blob's type is unknown until it is read
     bytes = await response.arrayBuffer();
   } catch (error) {
-    // Without the runtime's message, which may show the URL.
+    // The runtime's message is left out, since it may show the URL.
     const code = (error as Error)?.name ?? typeof error;
     throw new HttpError("INVALID_URL", `Cannot fetch ${shownUrl(href)}: the runtime's own fetch fails (${code})`);
   }
@@ -223,7 +223,7 @@ class InterceptedCall implements CallOwner, LiveCall {
     this.#hold.set(false);
     if (this.#body !== undefined && response.body === this.#body) this.#body = undefined; // the interceptor has returned the request's own body
     const { resolve } = this.#caller;
-    // As in a call: the connection must have no reference to the response.
+    // The connection must have no reference to the response, as in a call.
     this.#caller = ANSWERED;
     resolve(response);
     this.#endIfOver();

@@ -94,7 +94,7 @@ function parse(text: string): URL {
   try {
     return new URL(text);
   } catch {
-    // Without the thrown error, which is less specific, and has no code on Deno.
+    // The thrown error is left out: it is less specific, and has no code on Deno.
     throw cannotFetch(text, ": it is no absolute URL");
   }
 }

@@ -194,7 +194,7 @@ export class Treemap {
   }
 }
 
-/** Places an element by fractions of the whole, so that the map also fits paper. */
+/** Places an element by fractions of the whole, so that the map also fits a printed page. */
 function put(
   { style }: HTMLElement,
   { x, y, width, height }: Rectangle,

@@ -131,7 +131,7 @@ export class Store {
     const url = this.#urlOf({ key: key!, query: query! });
     const signer = await this.#signer({ method, url, headers, signQuery: true, allHeaders: true });
     const { url: signed } = await signer.sign();
-    // As in the signature: URLs write a space as +, which some stores misread.
+    // The query is encoded as in the signature: URLs write a space as +, which some stores misread.
     signed.search = [...signed.searchParams].map((pair) => pair.map(encoded).join("=")).join("&");
     return signed.href;
   }

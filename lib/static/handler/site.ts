@@ -29,7 +29,7 @@ export async function warnOfChanged(former: Table, table: Table, warn: Warn): Pr
 /**
  * The number of files that a handler serves, and their bytes in memory.
  *
- * @example Tell what was scanned
+ * @example Print the number of scanned files
  * ```ts
  * import { createStaticHandler, type StaticStats } from "@millrace/streams/static";
  *

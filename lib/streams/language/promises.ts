@@ -26,7 +26,7 @@ function ownThen(given: typeof NativePromise.prototype.then): typeof given {
 
 export const noop = (): void => {};
 
-/** "A promise resolved with": a native promise is returned as it is. */
+/** The standard's "a promise resolved with": a native promise is returned as it is. */
 export function promiseResolvedWith<T>(value: T | PromiseLike<T>): Promise<T> {
   return resolve.call(NativePromise, value) as Promise<T>;
 }
@@ -36,7 +36,7 @@ export function newPromiseResolvedWith<T>(value: T | PromiseLike<T>): Promise<T>
   return new NativePromise<T>((resolve) => resolve(value));
 }
 
-/** "A promise rejected with". */
+/** The standard's "a promise rejected with". */
 export function promiseRejectedWith<T = never>(reason: unknown): Promise<T> {
   return reject.call(NativePromise, reason) as Promise<T>;
 }

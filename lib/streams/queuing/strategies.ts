@@ -101,7 +101,7 @@ export class CountQueuingStrategy {
     return this.#highWaterMark;
   }
 
-  /** Returns 1. */
+  /** The function that returns 1 for each chunk. */
   get size(): () => 1 {
     this.#highWaterMark; // brand check
     return countSize;

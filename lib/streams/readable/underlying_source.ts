@@ -71,7 +71,7 @@ export interface UnderlyingByteSource {
 /**
  * A source of either kind.
  *
- * @example Tell when a source is cancelled
+ * @example Log when a source is cancelled
  * ```ts
  * import { ReadableStream, type UnderlyingSource } from "@millrace/streams/streams";
  *

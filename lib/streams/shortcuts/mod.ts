@@ -1,9 +1,9 @@
 /**
- * All shortcuts of the streams. Each ends in the standard's own operation, and none of them can be observed by a program,
- * but for the microtasks of pipes, which the standard leaves open, and those of iterators, which engines differ in: the
- * web platform tests (`tests/wpt`), the differential runner (`tests/streams/differential_test.ts`) and the programs in
- * 50 asynchronous contexts (`tests/streams/contexts/contexts_test.ts`) hold all of them. The test that is named below is
- * the one that shows what a shortcut would break first.
+ * All shortcuts of the streams. Each ends in the standard's own operation, and none of them can be observed by a
+ * program, except by the microtasks of pipes, which the standard leaves open, and those of iterators, in which engines
+ * differ. The web platform tests (`tests/wpt`), the differential runner (`tests/streams/differential_test.ts`) and the
+ * programs in 50 asynchronous contexts (`tests/streams/contexts/contexts_test.ts`) check all of them. The table names
+ * for each shortcut the test that fails first if it is wrong.
  *
  * | shortcut | where | may be taken | must not change | held by |
  * | --- | --- | --- | --- | --- |
@@ -18,15 +18,18 @@
  * | a request that stays | `readable/batch_reader.ts` `chunkSteps` | the controller is none of bytes | when the source is pulled | `tests/batch/read_batches_test.ts` |
  * | a pull that ends at once | `readable/controller_state.ts` `endPull` | up to the reader's `mostPullsAtOnce`, and no promise was returned | the order of pulls, and that others get their turn | `tests/streams/high_water_mark_test.ts` |
  * | an iterator without a promise for each item | `readable/from.ts` `SyncIteratorSource` | the item is no thenable | `then` is looked up once, in the same microtask | `tests/streams/differential_test.ts` |
- * | a run pulled from an iterator | `readable/pull_run.ts` `pullRun` | a pipe asks, nothing is buffered, no pull is under way | the items taken ahead of the destination | `tests/batch/iterable_source_test.ts` |
+ * | a run pulled from an iterator | `readable/pull_run.ts` `pullRun` | a pipe reads, nothing is buffered, no pull is
+ * pending | the items taken ahead of the destination | `tests/batch/iterable_source_test.ts` |
  * | a buffer that is not transferred where that cannot be observed | `readable/byte_controller_state.ts` `takeBackBuffer` | the request's view was not read | that a view in user code is detached | `tests/streams/byte_buffers_test.ts` |
  * | a chunk's memory that is freed once it is copied | `readable/pull_into.ts` `moveTo` | all of it has been copied into views | bytes that are still to be read | `tests/streams/byte_buffers_test.ts` |
  * | a write that passes the queue | `writable/writer_state.ts` `writeAtOnce` | the sink is idle and the size is 1 | `desiredSize` and `ready` in the call | `tests/streams/differential_test.ts` |
  * | a write that settles at once | `writable/controller_state.ts` `processWrite` | the request's `settlesAtOnce`, and no promise was returned | when a later write starts | `tests/streams/aborted_pipe_test.ts` |
- * | a pipe's write past the queue | `writable/pipe_write.ts` `writableStreamPipeWrite` | the sink is idle | where an end that comes meanwhile falls | `tests/streams/aborted_pipe_test.ts` |
+ * | a pipe's write past the queue | `writable/pipe_write.ts` `writableStreamPipeWrite` | the sink is idle | the order
+ * of the write and an end that comes during it | `tests/streams/aborted_pipe_test.ts` |
  * | batches as chunks of the queue | `writable/batches/batched_writes.ts` `BatchedWrites` | the sink takes batches | `desiredSize`, acknowledgement and order | `tests/batch/model_test.ts` |
  * | whole runs into a batch | `writable/batches/batched_writes.ts` `moveForPipe` | a pipe of chunks of size 1 | order, and the limits of queue and batch | `tests/batch/chunkings_test.ts` |
- * | a transform that waits without a promise | `transform/transform_state.ts` `PENDING` | always | the microtask in which it goes on | `tests/streams/differential_test.ts` |
+ * | a transform that waits without a promise | `transform/transform_state.ts` `PENDING` | always | the microtask in
+ * which it continues | `tests/streams/differential_test.ts` |
  * | a transform between two pipes | `transform/transform_state.ts` `mostPullsAtOnce` | a pipe or an iterator reads, and a pipe writes | where backpressure starts and ends | `tests/streams/high_water_mark_test.ts` |
  * | many chunks enqueued in one call | `transform/enqueue_all.ts` `enqueueAll` | no reader waits, no size function | that each is enqueued in order | `tests/streams/enqueue_all_test.ts` |
  * | the rest of a chunk, parked | `transform/enqueue_all.ts` `transformRest` | the transformer is ours, and there is backpressure | that a write ends when its chunk is transformed, or fails with it | `tests/text/pieces_test.ts` |

@@ -101,7 +101,8 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     if (this.#finishPromise !== undefined) return this.#finishPromise;
     const finished = new Deferred<void>();
     this.#finishPromise = finished.promise;
-    // Departure "algorithms of a transform that are gone": after terminate(), `transformer` is NO_ALGORITHMS, which has all methods.
+    // Departure "algorithms of a terminated transform": after terminate(), `transformer` is NO_ALGORITHMS, which has
+    // all methods.
     const result = attempt(() => this.transformer[method](reason));
     this.transformer = NO_ALGORITHMS;
     settle(result, () => {

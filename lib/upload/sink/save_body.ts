@@ -12,7 +12,7 @@ import { writeStream } from "../../runtime/mod.ts";
 /**
  * A stored body.
  *
- * @example Tell the sender what was stored
+ * @example Answer with the stored length and digest
  * ```ts
  * import { saveBody, type SavedBody } from "@millrace/streams/upload";
  *

@@ -53,8 +53,8 @@ function nodeTransferMark(prototype: object): TransferMark | undefined {
 
 /**
  * Calls a function with ten more calls on the stack, for a function whose errors are thrown while a module loads. Deno
- * records the innermost ten calls of each error, and V8 parses a module again to find its own place among them (5 of 12
- * ms of an import).
+ * records the innermost ten calls of each error, and for each of them in this module, V8 parses the module again to
+ * find the line (5 of 12 ms of an import).
  */
 function withShallowStack<T>(run: () => T, calls = 10): T {
   return calls === 0 ? run() : withShallowStack(run, calls - 1);
