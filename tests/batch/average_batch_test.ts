@@ -8,7 +8,7 @@ import { range, turn } from "./progress.ts";
 const ITEMS = 150_000;
 const HIGH_WATER_MARK = 4096;
 
-/** A sink that takes some turns for each batch, and knows how many items are under way. */
+/** A sink that takes some turns for each batch, and counts the items that it has not written yet. */
 class Sink {
   produced = 0;
   acknowledged = 0;

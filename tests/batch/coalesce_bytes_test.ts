@@ -8,7 +8,7 @@ import { tries } from "../support/long_run.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Bytes that tell where they belong: each is one more than the last. */
+/** Returns chunks whose bytes show their position: each byte is one more than the last. */
 function chunksOf(...sizes: number[]): Bytes[] {
   let next = 0;
   return sizes.map((size) => Uint8Array.from({ length: size }, () => next++));

@@ -4,7 +4,7 @@ import type { ManualSink } from "./manual_sink.ts";
 import { type Point, points, type Scene } from "./points.ts";
 import { statusOf, turn } from "./progress.ts";
 
-/** The end of the call under way, after the fault. */
+/** The outcome of the current call after the fault. */
 type End = "succeeds" | "fails";
 
 const boom = new Error("boom");

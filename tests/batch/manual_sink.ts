@@ -10,7 +10,7 @@ export interface ManualSinkOptions {
   readonly maxBatch?: number;
 }
 
-/** A sink that records its calls; the test ends those that it holds. */
+/** A sink that records its calls; the test ends those that it delays. */
 export class ManualSink<W = number> implements BatchedUnderlyingSink<W> {
   /** The calls, as "start", "writev 1,2", "close" or "abort" and the reason. */
   readonly log: string[] = [];
@@ -25,7 +25,7 @@ export class ManualSink<W = number> implements BatchedUnderlyingSink<W> {
     this.maxBatch = maxBatch;
   }
 
-  /** Whether a call is under way. */
+  /** Whether a call has not ended. */
   get isBusy(): boolean {
     return this.#pending !== undefined;
   }
@@ -49,7 +49,7 @@ export class ManualSink<W = number> implements BatchedUnderlyingSink<W> {
     return this.#called("abort", `abort ${reason}`);
   }
 
-  /** Ends the call under way. */
+  /** Ends the current call. */
   succeed(): void {
     this.#take().resolve();
   }

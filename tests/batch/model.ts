@@ -231,7 +231,7 @@ export class Model {
   #last(call: "close" | "abort"): void | Promise<void> {
     assert.ok(this.#started || this.#end === "failure");
     assert.ok(!this.#isBusy, "one call at a time");
-    // A stream that is aborted while start() or a batch is under way tells its sink even if that fails.
+    // When a stream is aborted during start() or a batch, it aborts its sink even if that call fails.
     if (call === "close") assert.equal(this.#end, undefined, "one end");
     else assert.ok(this.#end === undefined || (this.#end === "failure" && this.#controller.signal.aborted), "one end");
     if (call === "close") assert.equal(this.#delivered, this.#writes.filter(({ accepted }) => accepted).length);

@@ -129,7 +129,7 @@ it("a lone chunk of a pipe reaches the sink as the turn ends", async () => {
   assert.deepEqual(sink.log, ["start", "writev 1"]);
 });
 
-for (const { name, sources, pipe } of ways.filter(({ pipe }) => pipe !== toNativeSide)) { // which locks for good
+for (const { name, sources, pipe } of ways.filter(({ pipe }) => pipe !== toNativeSide)) { // which locks permanently
   it(`pipes by ${name} one after the other, with preventClose, and writers between them, keep the order`, async () => {
     const sink = new SlowSink("in a turn", 40);
     const stream = new BatchedWritableStream<number>(sink, { highWaterMark: 50 });

@@ -16,7 +16,7 @@ export interface Point {
   readonly acknowledged: readonly string[];
   readonly inFlight: readonly string[];
   readonly waiting: readonly string[];
-  /** The call of the sink that is under way. */
+  /** The sink's current call. */
   readonly busy: SinkCall | undefined;
   readonly isClosing: boolean;
   /** The sink's calls so far. */

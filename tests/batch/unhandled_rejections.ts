@@ -1,6 +1,6 @@
 /**
- * Runs ways to fail one after the other and prints, as JSON, how many unhandled rejections each has left. A process of
- * its own: a test runner would count them as failures.
+ * Runs ways to fail one after the other and prints, as JSON, the number of unhandled rejections that each has left.
+ * This is a separate process because a test runner would count the rejections as failures.
  */
 import process from "node:process";
 import { failures, forgotten } from "./failing_batched_streams.ts";

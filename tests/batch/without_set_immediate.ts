@@ -1,6 +1,6 @@
 /**
- * Writes batches where there is no `setImmediate()`, as in browsers, and prints as JSON what happened in which order. A
- * process of its own: streams look for it when they are loaded.
+ * Writes batches where there is no `setImmediate()`, as in browsers, and prints the events in their order, as JSON.
+ * This is a separate process because streams look for the function when they are loaded.
  */
 import process from "node:process";
 

@@ -18,7 +18,7 @@ import { freePort } from "../support/ports.ts";
 export interface OpenPage {
   /** The version that the browser reports. */
   readonly version: string;
-  /** Errors and warnings of the console, and exceptions that nothing caught, as far as the browser tells them. */
+  /** Errors and warnings of the console, and uncaught exceptions, as far as the browser reports them. */
   readonly complaints: readonly string[];
   readonly goto: (url: string) => Promise<void>;
   /** Calls a function there, which has nothing but its argument. */

@@ -4,7 +4,7 @@ import { runtime } from "../support/runtime.ts";
 
 describe("withLateBuiltins()", { skip: runtime !== "node" && "it is the same on all runtimes" }, () => {
   /**
-   * Returns the lines of a source in the package's folder of files, as they are built, but for the import of `builtins`
+   * Returns the lines of a source in the package's folder of files, as they are built, except the import of `builtins`
    * and the map.
    */
   async function late(source: string): Promise<string[]> {

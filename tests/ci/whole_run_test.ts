@@ -7,7 +7,7 @@ import test from "node:test";
 import { inFolder, writeTree } from "../support/folders.ts";
 import { root, runtime } from "../support/runtime.ts";
 
-/** Files with faults that a runtime would not tell, or not by the file, and how the closing lines tell them. */
+/** Files with faults that a runtime does not report, or not with the file's name, and the expected closing lines. */
 const faults = {
   node: [{
     code: `import process from "node:process";\nimport test from "node:test";

@@ -14,7 +14,7 @@ export function command(words: readonly string[]): string[] {
 export class Serving {
   stdout = "";
   stderr = "";
-  /** The URL that it tells; empty before. */
+  /** The URL that the command prints; empty before. */
   url = "";
   /** The exit status, once it has ended. */
   readonly ended: Promise<number | null>;
@@ -31,7 +31,8 @@ export class Serving {
     this.#child.stderr!.on("data", (chunk) => this.stderr += chunk);
     this.ended = new Promise((resolve, reject) => {
       this.#child.on("error", reject);
-      // Deno tells an exit status above 128 as the signal that a shell would mean by it, and after `child.kill()` any.
+      // Deno reports an exit status above 128 as the signal that the status means in a shell, and does so for any
+      // signal after `child.kill()`.
       this.#child.on("close", (status, signal) => {
         this.#hasEnded = true;
         resolve(status ?? (signal && 128 + constants.signals[signal]));
@@ -44,7 +45,7 @@ export class Serving {
     await Serving.asIs(["--port", "0", ...words], process.env, use);
   }
 
-  /** Starts it at the port that the words and the environment say. */
+  /** Starts the command at the port in its words or the environment. */
   static async asIs(
     words: readonly string[],
     env: NodeJS.ProcessEnv,

@@ -8,9 +8,9 @@ import { isLong } from "../support/long_run.ts";
 import { samples } from "./samples.ts";
 
 /**
- * SHA-256 of outputs, by format, level and sample. The same on every runtime, and for brotli the same as Google's C
- * gives. They change only when a codec's version does: then run this file with MILLRACE_GOLDEN=write and say so in the
- * change log, since every deploy is compressed anew.
+ * SHA-256 of outputs, by format, level and sample. They are the same on every runtime; those of brotli equal the output
+ * of Google's C code. They change only with a codec's version. If so, run this file with MILLRACE_GOLDEN=write and
+ * mention it in the change log, since every deploy is then compressed again.
  */
 const recorded = new URL("./golden.json", import.meta.url);
 

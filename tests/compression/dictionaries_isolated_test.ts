@@ -209,7 +209,7 @@ for (const [name, way] of Object.entries(ways)) {
     const dictionaries: DictionaryOptions = { routes: [{ path: "/*", public: true }] };
     const pages = new Map<string, Page>();
     const ask = await way(await loaded({ dictionaries }), (path) => pages.get(path) ?? { text: "", fields: HTML });
-    // Each by a way that tells that a page is for one user; the same secret stands in several pages.
+    // Each kind marks a page as private in another way; the same secret is in several pages.
     const kinds: readonly (readonly [fields: Record<string, string>, request: Record<string, string>])[] = [
       [{ ...PUBLIC }, { cookie: "session=1" }],
       [{ ...PUBLIC }, { authorization: "Bearer 1" }],

@@ -1,6 +1,6 @@
 /**
- * A program that ends with an error if streams take much of codecs' memory, or a codec is held that nothing uses. It has a process of its own: `bun test` and `deno
- * test` have one for many files, and others may use codecs.
+ * A program that ends with an error if streams take much of codecs' memory, or an unused codec stays open. It is a
+ * separate process: `bun test` and `deno test` run many files in one process, in which others may use codecs.
  */
 import assert from "node:assert/strict";
 import { openEncoder, releaseIdleInstances } from "../../lib/codecs/internal.ts";

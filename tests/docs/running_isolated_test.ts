@@ -60,7 +60,7 @@ test("a server that gets SIGTERM sends every response whole, stores uploads unde
       for (let i = 0; i < 10; i++) await leaveRefused(port, sender * 5);
     });
     await within(Promise.all(leaving), "senders that leave");
-    process.kill(server.pid!, "SIGTERM"); // after its own kill() Deno tells this signal as the end
+    process.kill(server.pid!, "SIGTERM"); // after its own kill() Deno reports this signal as the end
     await within(Promise.all(traffic), "the end of the traffic");
     await until(() => ask("GET", "/ready").then(() => false, () => true), "the end of listening");
     await within(prices.ended, "the end of the events");

@@ -7,7 +7,7 @@ import { type Setup, setupOf } from "./setup.ts";
 /** A block of command lines in a page or comment. */
 export interface ShellBlock {
   readonly path: string;
-  /** Line of `path` that holds the first command, from 1. */
+  /** The line of `path` with the first command, from 1. */
   readonly line: number;
   readonly commands: readonly Command[];
   /** The closest block before it that listens on the port that its commands ask, if there is one. */
@@ -52,7 +52,7 @@ export function shellBlocksOf(path: string, text: string): ShellBlock[] {
   });
 }
 
-/** Returns the commands of a block of sh; one that goes on behind a backslash is one. */
+/** Returns the commands of a block of sh; a command continued after a backslash is one. */
 export function commandsOf({ line, code }: Pick<Fence, "line" | "code">): Command[] {
   const commands: Command[] = [];
   let begun = "";

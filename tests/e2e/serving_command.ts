@@ -9,9 +9,9 @@ export interface ServingCommand {
 }
 
 /**
- * Starts a command that ends with `serve` and so on, and waits for the line that tells its address.
+ * Starts a command that ends with `serve` and its arguments, and waits for the line with its address.
  *
- * @throws {TypeError} if it ends before.
+ * @throws {TypeError} if the command ends before.
  */
 export async function startServing(words: readonly string[], cwd: string, env: object): Promise<ServingCommand> {
   const [command, ...args] = words;

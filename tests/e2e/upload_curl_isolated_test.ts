@@ -40,7 +40,7 @@ interface Got {
   readonly body: string;
   /** Bytes of the body that it sent. */
   readonly sent: number;
-  /** Everything that `-v` tells. */
+  /** Everything that `-v` prints. */
   readonly told: string;
 }
 

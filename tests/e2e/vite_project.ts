@@ -45,7 +45,7 @@ export class ViteProject {
     this.#script = source;
   }
 
-  /** `vite build`, which empties `dist` and writes it anew. */
+  /** Runs `vite build`, which empties `dist` and writes it again. */
   async build(): Promise<void> {
     const dist = join(this.folder, "dist");
     const known = built.get(this.#script);

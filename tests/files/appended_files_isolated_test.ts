@@ -287,7 +287,7 @@ test("flushSync() of an appended file has written everything when it returns, pa
       expected += line;
       writer.write(line.slice(0, 6)).catch(() => {});
       writer.write(line.slice(6)).catch(() => {});
-      if (i % 500 === 250) await new Promise((resolve) => setImmediate(resolve)); // a batch is under way
+      if (i % 500 === 250) await new Promise((resolve) => setImmediate(resolve)); // a batch is being written
       if (i % 500 !== 300) continue;
       log.flushSync();
       assert.equal(await readFile(path, "utf8"), expected);
@@ -365,7 +365,7 @@ for (const platform of new Set([process.platform, "darwin"])) {
             expected += line;
             void writer.write(line);
           }
-          if (i > 0) await new Promise((resolve) => setImmediate(resolve)); // a batch is under way
+          if (i > 0) await new Promise((resolve) => setImmediate(resolve)); // a batch is being written
           appendFileSync(path, `${"y".repeat(400_000)}\n`);
           expected += "last\n";
           void writer.write("last\n");
@@ -585,7 +585,7 @@ test(
     }),
 );
 
-/** Makes the process look as on another system, where nothing tells the place of writing, until the end of a test. */
+/** Makes the process look as on another system, where a file's write position is unknown, until the end of a test. */
 function onPlatform(value: string): Disposable {
   const former = Object.getOwnPropertyDescriptor(process, "platform")!;
   Object.defineProperty(process, "platform", { configurable: true, value });

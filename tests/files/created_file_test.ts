@@ -43,7 +43,7 @@ async function tick(folder: string): Promise<void> {
   while (await at() <= first);
 }
 
-/** Everything that is in a folder, by name, but for the probe. */
+/** Returns the contents of a folder by name, without the probe file. */
 async function contentsOf(folder: string): Promise<Record<string, string>> {
   const contents: Record<string, string> = {};
   for (const name of (await readdir(folder)).sort()) {

@@ -210,7 +210,7 @@ test(
         await reader.cancel();
         assert.equal((await reading).done, true);
       } finally {
-        writer.stdin!.end(); // which ends the read that is under way
+        writer.stdin!.end(); // which ends the pending read
         await closed;
       }
       await atLast(() => openFilesIn(folder).length === 0);

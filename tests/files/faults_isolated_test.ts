@@ -62,8 +62,8 @@ async function writeUntilItFails(stream: WritableStream, kind: Kind, most: numbe
 }
 
 /**
- * The files hold the items from the first on: all that were acknowledged, none twice, and none but the last in part. If
- * they are atomic, they are complete but for the last of the series.
+ * Checks that the files hold the items from the first on: all acknowledged ones, none twice, and only the last one may
+ * be incomplete. Atomic files are complete, except the last of the series.
  */
 function checkFiles(files: readonly string[], kind: Kind, outcomes: Outcomes, options: Options): void {
   const written = outcomes.acknowledged + outcomes.errors.length;

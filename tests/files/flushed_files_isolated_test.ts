@@ -149,7 +149,7 @@ for (const kind of ["file", "series"] as const) {
             ? await openFileWritable(join(folder, name), { append: true, flush: true })
             : new RotatingFileWritable({ directory: folder, name, maxFileSize: 1000, append: true });
           const writer = log.getWriter();
-          writer.closed.catch(() => {}); // told by the flush
+          writer.closed.catch(() => {}); // reported by the flush
           await writer.write("before\n");
           const [written] = allIn(folder).filter((path) => path !== folder);
           const { ino } = statSync(lost === "folder" ? folder : written!);

@@ -11,8 +11,8 @@ import { inFolder } from "../support/folders.ts";
 import { until, within } from "../support/waits.ts";
 
 /**
- * Removes the lock in a folder as another process does, after so long a sleep that the holder looks for it: of the
- * process, or of the machine, of which only the clock of the day tells.
+ * Removes the lock in a folder as another process does, after a sleep that is long enough for the holder to check the
+ * lock: a sleep of the process, or of the machine, which only the clock of the day shows.
  */
 async function lose(folder: string, slept: "process" | "machine" = "process"): Promise<() => void> {
   const locks = (await readdir(folder)).filter(isLockName);

@@ -98,7 +98,7 @@ test("a replacement whose owner or group cannot be kept opens the file to no use
     await keepAttributes(fileOf(status, [...groups, status.gid]), replaced as Stats);
     const hasGroup = groups.includes(replaced.gid) || status.gid === replaced.gid;
     if (hasGroup) assert.deepEqual([status.gid, status.mode], [replaced.gid, replaced.mode]);
-    for (const uid of [1, 2]) { // but for the process's own user, which has written the bytes
+    for (const uid of [1, 2]) { // except the process's own user, which has written the bytes
       for (let set = 0; set < 16; set++) {
         const user = { uid, groups: [0, 1, 2, 3].filter((group) => set & 1 << group) };
         if (uid === replaced.uid) continue; // an owner may take any right

@@ -54,7 +54,7 @@ async function daysLater<T>(days: number, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Names that earlier versions gave temporary files, which tell no process. */
+/** Names that earlier versions gave temporary files, without the number of the process. */
 const former: readonly string[] = [
   ".millrace-part-0f6b5f0a-6d7c-4a52-9e0a-2f2b7c1d9e11",
   ".app.log.millrace-new",

@@ -1,4 +1,4 @@
-/** A program that writes to a pipe, flushes while a write is under way, and is killed at once. */
+/** A program that writes to a pipe, flushes during a write, and is killed at once. */
 import process from "node:process";
 import { openFileWritable } from "../../lib/files/mod.ts";
 

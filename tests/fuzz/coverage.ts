@@ -11,7 +11,7 @@ interface ScriptCoverage {
   }[];
 }
 
-/** Whether this runtime can tell: Node, by its inspector. */
+/** Whether this runtime can measure coverage: only Node can, by its inspector. */
 export const hasCoverage: boolean = !process.versions.bun && !process.versions.deno;
 
 /** The blocks of `lib/` that have ever run, as V8 counts them; inputs that reach new ones are worth keeping. */

@@ -65,7 +65,7 @@ export class Fuzzer {
     this.#target = target;
     this.#state = state;
     this.#random = new Random(seed);
-    // Their characters stand for bytes; those beyond are UTF-8.
+    // A character is a byte with its code; a character above 255 is UTF-8.
     const tokenBytes = (token: string): Uint8Array =>
       /^[\0-\xff]*$/.test(token)
         ? Uint8Array.from(token, (character) => character.charCodeAt(0))

@@ -9,8 +9,8 @@ import { root, runtime } from "../support/runtime.ts";
 const runner = fileURLToPath(new URL("./differential/run.ts", import.meta.url));
 const runtimeArguments = runtime === "deno" ? ["run", "-A", "--no-check"] : [];
 
-// Runs in a process of its own, since peers throw outside of any catch. Cases are the same each time: run.ts without a
-// seed makes new ones.
+// This runs in a separate process, since the peers throw errors that cannot be caught. Cases are the same each time;
+// run.ts without a seed makes new ones.
 test("servers that play known scripts are understood as by undici, node:http and the runtime's fetch, but for known differences", async () => {
   const options = ["--cases", String(tries(1200)), "--seed", "1", "--lanes", "12", "--quiet"];
   const { code, stdout, stderr } = await run(process.execPath, [...runtimeArguments, runner, ...options], root);

@@ -1,7 +1,7 @@
 /**
- * Real applications do the same with this package's streams as the globals as with the runtime's own, but for what
- * `applications.ts` names. Each scenario's statuses, fields, chunks in their order, errors and unhandled rejections are
- * compared.
+ * Real applications behave the same with this package's streams as globals and with the runtime's own, except for the
+ * differences in `applications.ts`. Each scenario's statuses, fields, chunks in their order, errors and unhandled
+ * rejections are compared.
  *
  * @module
  */

@@ -6,10 +6,10 @@
  *   (relative links in its page would lead astray) and knows one extension. So each is requested in turn; `single` and
  *   `ignores` are the last of these.
  * - `dev` looks at the folder for each request: `reload()` scans it again.
- * - `maxAge`, `immutable` and `dev` make up `Cache-Control` for all files, and without them there is none: ours tells what
- *   holds a hash from what is to be revalidated.
- * - `Content-Type` is mrmime's, without a charset but for HTML, and empty where it knows none: ours says UTF-8 for all
- *   text, and sends no empty field.
+ * - `maxAge`, `immutable` and `dev` make up `Cache-Control` for all files, and without them there is none: ours
+ * distinguishes files with a hash in their name from files to revalidate.
+ * - `Content-Type` is mrmime's, with a charset only for HTML, and empty if it knows no type: ours says UTF-8 for all
+ * text, and sends no empty field.
  * - `setHeaders` is called for each response: ours takes fields by file.
  * - A range may lack its dash: ours ignores what is none by RFC 9110, section 14.1.1.
  * - `Accept-Ranges` goes with ranges only: ours announces them beforehand, as section 14.3 has it.
@@ -47,7 +47,7 @@ export function sirv(directory = ".", options: SirvOptions = {}): Middleware {
   const folder = resolve(directory);
   statSync(folder);
   const scanned = createStaticHandler(folder, mapped(folder, options));
-  scanned.catch(() => {}); // each request tells
+  scanned.catch(() => {}); // each request reports the error
   const ask = process.env.SIRV_ENTRY === "fetch" ? askFetch : askNode;
   return (req, res, next) => {
     const fail = (error: unknown): void => void res.writeHead(500).end(String(error));

@@ -1,6 +1,6 @@
 /**
- * Nothing that passes in other people's suites with the runtime's own streams fails with ours as the globals, but for
- * what is named in `suites/suites.ts`.
+ * Tests of other projects that pass with the runtime's own streams also pass with ours as the globals, except those
+ * named in `suites/suites.ts`.
  *
  * @module
  */

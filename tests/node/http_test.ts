@@ -10,7 +10,7 @@ import { pause, until } from "../support/waits.ts";
 const page = Array.from({ length: 40 }, (_, i) => `<li>${i}: é</li>\n`);
 const encoder = new TextEncoder();
 
-/** Returns a source that never ends, and tells when it is cancelled. */
+/** Returns a source that never ends, and reports when it is cancelled. */
 function endless(
   size: number,
 ): { source: ReadableStream<Uint8Array>; cancelled: Promise<unknown>; given: () => number } {

@@ -1,6 +1,6 @@
 /**
- * Writes to standard output until its reader has left, in the way of the argument, and prints how that showed. A
- * process of its own, since an unhandled error ends it.
+ * Writes to standard output until its reader has left, in the way of the argument, and prints the outcome. This is a
+ * separate process because an unhandled error would end it.
  */
 import process from "node:process";
 import { fromNodeReadable, fromNodeWritable } from "../../lib/node/mod.ts";
@@ -29,7 +29,7 @@ async function write(): Promise<void> {
       }
       written.catch(() => {});
       writer.closed.catch(() => {});
-      process.stderr.write("stuck\n"); // the reader leaves now, with a write under way
+      process.stderr.write("stuck\n"); // the reader leaves now, during a write
       await writer.abort(new Error("aborted"));
       await new Promise((resolve) => setTimeout(resolve, 300));
       throw Object.assign(new Error(), { code: "EPIPE" });

@@ -1,4 +1,7 @@
-/** Writes to standard output by one stream after the other. A process of its own, as what it does shows from outside. */
+/**
+ * Writes to standard output by one stream after the other. This is a separate process because the test reads its output
+ * from outside.
+ */
 import process from "node:process";
 import { fromNodeWritable } from "../../lib/node/mod.ts";
 import { ReadableStream } from "../../lib/streams/mod.ts";

@@ -1,7 +1,7 @@
 /**
- * Logs lines, and ends in the way of the fourth argument; prints `told N` when N lines are in the files, `accepted N` where
- * all N have to be once it has ended, and `removed N` when the first N went with their folder. The arguments before are
- * the folder, the name of the run, and the seed of random numbers.
+ * Logs lines, and ends in the way of the fourth argument. Prints `told N` when N lines are in the files, `accepted N`
+ * when all N must be in the files after the end, and `removed N` when the first N were removed with their folder. The
+ * arguments before are the folder, the name of the run, and the seed of random numbers.
  */
 import { closeSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { once } from "node:events";
@@ -43,7 +43,7 @@ function print(word: string, count: number): void {
   }
 }
 
-/** Flushes, and tells which lines are on the disk by that. */
+/** Flushes, and prints which lines are on the disk by then. */
 async function flush(): Promise<void> {
   const count = next;
   await log.flush().then(() => print("told", count), () => {});
@@ -63,7 +63,7 @@ async function go(lines: number): Promise<void> {
 }
 
 process.on("exit", () => {
-  if (way === "stuck") return rmSync(join(directory, `filler-${run}`)); // its last lines are lost, and told
+  if (way === "stuck") return rmSync(join(directory, `filler-${run}`)); // its last lines are lost, and reported as lost
   if (!log.destroyed && !log.writableEnded) write(); // behind the listener of the destination
   print("accepted", next);
 });

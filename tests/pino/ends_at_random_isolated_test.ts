@@ -120,7 +120,7 @@ async function endAtRandom(folder: string): Promise<void> {
     signal.abort();
     await reading.catch(() => {});
   }
-  // A follower may see the beginning of a line that a write which failed for good has left for a while.
+  // A follower may briefly see the beginning of a line that a permanently failed write has left.
   const kills = [...expected.values()].filter(({ way }) => way === "kill" || way === "stuck").length;
   assert.ok(checkLines(seen, expected, `${what}, followed`) <= kills, `${what}: torn lines, followed`);
   assert.ok(checkLines(await linesIn(directory), expected, what) <= kills, `${what}: torn lines in the files`);

@@ -384,7 +384,7 @@ test("a log destination fails where its series does", () =>
     await closed(first);
     writeFileSync(join(folder, "file"), "");
     await assert.rejects(opened(join(folder, "file")), { code: /^(EEXIST|ENOTDIR)$/ });
-    if (runtime === "bun") return; // what fails in a thread there ends the process, be it told or not
+    if (runtime === "bun") return; // an error in a thread ends the process there, even if it is reported
     const busy = await opened(folder);
     const transport = pino.transport({ target, options: { directory: folder, name, maxFileSize: 1000 } });
     const [error] = await within(once(transport, "error"), "the error of a transport");

@@ -30,7 +30,7 @@ test("the manifest says of every file whether it is immutable, by globs or a fun
     const expected = { "app.js.br": false, "assets/main.js": true, "assets/tiny.js": true, "index.html": false };
     const report = await precompress(folder, { ...gzip, immutable: ["assets/**"] });
     assert.deepEqual(await immutableIn(folder), expected);
-    assert.deepEqual(report.compressed, [], "nothing is compressed anew for that");
+    assert.deepEqual(report.compressed, [], "nothing is compressed again for that");
     await precompress(folder, { ...quick, immutable: (path) => path.startsWith("assets/") });
     assert.deepEqual(await immutableIn(folder), expected);
     const other = { ...expected, "assets/tiny.js": false };

@@ -583,7 +583,7 @@ function errorOf(code: string): string {
   return `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>in words</Message></Error>`;
 }
 
-/** Returns the kind of the checksum that a request tells. */
+/** Returns the kind of the checksum that a request announces. */
 function toldSum(req: IncomingMessage): { told?: string } {
   const name = Object.keys(req.headers).find((name) => name.startsWith("x-amz-checksum-"));
   return name === undefined ? {} : { told: name.slice("x-amz-checksum-".length).toUpperCase() };

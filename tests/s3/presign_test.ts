@@ -128,7 +128,7 @@ test("keys that a function gives with their expiration are kept until shortly be
     });
     for (let i = 0; i < 3; i++) await bucket.put("a", "");
     assert.equal(asked, 1);
-    // Credentials that the store reports as expired are requested anew, whatever their date.
+    // When the store reports credentials as expired, the client requests new ones, whatever their date.
     let requests = 0;
     store.fails(() => requests++ === 0 ? { status: 400, code: "ExpiredToken" } : undefined);
     expiration = new Date(Date.now() + 60_000);

@@ -10,9 +10,9 @@ export interface Sample {
   readonly rss: number;
   /** The heap of JavaScript. */
   readonly heap: number;
-  /** Open files and sockets; 0 where the system does not tell. */
+  /** The number of open files and sockets; 0 where the system does not report them. */
   readonly files: number;
-  /** Timers, sockets and others that keep the process going; 0 where the runtime does not tell. */
+  /** The number of timers, sockets and others that keep the process alive; 0 where the runtime does not report them. */
   readonly resources: number;
 }
 

@@ -221,7 +221,7 @@ test("a hash in the manifest that is not that of its file is found out, and the 
     });
   }));
 
-/** Waits while a file is answered with 503, as it is while it is scanned anew. */
+/** Waits while a file is answered with 503, since it is scanned again. */
 async function untilAnswered(handler: StaticHandler, path: string): Promise<void> {
   await until(async () => (await get(handler, path)).status !== 503, `another answer than 503 for ${path}`);
 }

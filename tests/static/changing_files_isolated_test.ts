@@ -39,9 +39,9 @@ interface Change {
   /** The rest of the phrase "a file that is …". */
   readonly name: string;
   readonly change: (path: string, size: number) => Promise<void>;
-  /** Returns the file's content after the change; undefined if the file is gone. */
+  /** Returns the file's content after the change; undefined if the file was removed. */
   readonly result: (size: number) => Uint8Array | undefined;
-  /** The end of a response that is under way during the change. */
+  /** The end of a response that is sent during the change. */
   readonly meanwhile: "cut" | "whole";
 }
 

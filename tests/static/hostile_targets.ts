@@ -226,8 +226,8 @@ const elsewhere = [
 ].flat().map((target) => target.replaceAll("%H", "evil.example"));
 
 /**
- * At least `count` request targets that mean harm, the same for the same seed. They are bytes: every character stands
- * for the byte of its number. Some are no request target at all.
+ * Returns at least `count` hostile request targets, the same for the same seed. The targets are bytes: the code of each
+ * character is a byte. Some are invalid as request targets.
  */
 export function hostileTargets(count: number, seed: number): readonly string[] {
   const random = randomNumbers(seed);

@@ -158,7 +158,7 @@ test("previous: a folder answers for what has a hash in its name, and only where
     const film = await handler.fetch(new Request(`http://site.example/${assetsOf(1)[1]}`));
     assert.equal(await film.text(), "1".repeat(LARGE));
     assert.match(film.headers.get("cache-control") ?? "", /immutable/);
-    // What is gone of it is gone: nothing would bring it back.
+    // Files of the previous deploy that are removed stay removed: nothing can restore them.
     await rm(join(previous, assetsOf(1)[1]));
     assert.equal(await statusOf(handler, assetsOf(1)[1]), 404);
   });

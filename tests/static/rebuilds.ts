@@ -20,7 +20,7 @@ const SMALL = 3000;
 /** The time limit of an answer from a complete build, in ms; machines may be busy. */
 const LONGEST = 60_000;
 
-/** A file that is in every build; all its bytes tell which build it is of. */
+/** A file that is in every build; each of its bytes identifies the build. */
 const files = {
   "index.html": SMALL,
   "about.html": SMALL,
@@ -59,7 +59,7 @@ export class RebuiltSite {
   readonly #kind: Kind;
   readonly #random: (below: number) => number;
   readonly #handler: StaticHandler;
-  /** The build that is complete, and the one that is under way or the same. */
+  /** The number of the last complete build, and that of the current one, which may be the same. */
   #complete = 0;
   #begun = 0;
   /** The oldest build that may still be served. */

@@ -45,7 +45,7 @@ async function deployUnderLoad(
   };
   const askHeld = (): Promise<unknown> => Promise.all(visit.held.splice(0).map((ask) => ask()));
   const visitors = Promise.all(Array.from({ length: VISITORS }, () => new Visitor(visit).stay()));
-  visitors.catch(() => {}); // told below
+  visitors.catch(() => {}); // reported below
   try {
     let number = 1;
     for (; (number <= RELOADS || (number <= 500 && !areTelling(visit.counts))) && !visit.isOver; number++) {
@@ -55,7 +55,7 @@ async function deployUnderLoad(
       await server.reload();
       visit.progress.served = number;
       await askHeld();
-      await pause(2); // while nothing else is under way
+      await pause(2); // while nothing else is pending
     }
     visit.isOver = true;
     await askHeld();

@@ -24,7 +24,10 @@ type Exchange = readonly [request: string, status: number, content: string | Reg
 
 const get = (path: string, ...lines: string[]): string => ["GET", path, ...lines].join("\n");
 
-/** Answers of every kind, content or none: whatever follows tells whether each ended where it said. */
+/**
+ * Answers of every kind, with and without content: the next answer on the connection shows whether each ended at its
+ * length.
+ */
 const exchanges: readonly Exchange[] = [
   [get("/ten.txt"), 200, "0123456789"],
   ["HEAD\n/large.txt", 200, ""],

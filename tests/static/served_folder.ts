@@ -1,7 +1,8 @@
 /**
- * A static server in a process of its own: `served_folder.ts FOLDER node|fetch OPTIONS`, the options as JSON. Prints its
- * port. Told `reload` on standard input, it reloads, and says so; told `warnings`, it prints those so far; told `leave`,
- * it closes all that it has open itself, and should end by itself. It ends with its standard input.
+ * A static server in a separate process: `served_folder.ts FOLDER node|fetch OPTIONS`, with options as JSON. Prints its
+ * port. Commands on standard input: `reload` reloads, and is confirmed; `warnings` prints the warnings so far; `leave`
+ * closes everything that the process has open, after which it should end by itself. The end of standard input ends the
+ * process.
  */
 import process from "node:process";
 import { createInterface } from "node:readline";

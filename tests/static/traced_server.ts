@@ -1,6 +1,7 @@
 /**
- * A static server for looking at from outside: `traced_server.ts FOLDER node|fetch MEMORY_LIMIT`. Prints its port, asks
- * the file system for a path that names a mark when told `mark NAME` on standard input, and ends with that.
+ * A static server that is traced from outside: `traced_server.ts FOLDER node|fetch MEMORY_LIMIT`. Prints its port. The
+ * command `mark NAME` on standard input makes it request a path with that name from the file system, as a mark in the
+ * trace. The end of standard input ends the process.
  */
 import { existsSync } from "node:fs";
 import { createServer } from "node:http";

@@ -23,7 +23,7 @@ interface Scene {
   readonly warnings: string[];
 }
 
-/** Serves a site without a manifest, whose files have all the same time. */
+/** Serves a site without a manifest, whose files have equal times. */
 function serving(
   files: Readonly<Record<string, Uint8Array | string>>,
   use: (scene: Scene) => Promise<void>,
@@ -83,7 +83,7 @@ test("without a manifest, a stale brotli stream is never sent, nor is what is be
     "none.js.br": "this is no brotli at all",
     "proven.js": content,
     "proven.js.br": br(content),
-    "proven.js.gz": gzipSync(other.subarray(1)), // another size, which gzip tells
+    "proven.js.gz": gzipSync(other.subarray(1)), // another size, which gzip's trailer contains
   }, async ({ handler, warnings }) => {
     for (const path of ["stale.js", "none.js", "proven.js"]) {
       for (const accepted of ["br", "gzip", "br, gzip, zstd"]) {

@@ -158,7 +158,8 @@ export class Visitor {
       return undefined;
     }
     counts.whole++;
-    // Known by its content; what the fields say must be the same, and a tag must never stand for something else.
+    // The content identifies the form: the fields must always be the same, and a tag must never belong to another
+    // content.
     assert.equal(form, known ?? form, `${what}: ${tag} stood for another content`);
     byTag.set(tag, form);
     if (!fields.has("transfer-encoding")) assert.equal(Number(fields.get("content-length")), form.bytes.length, what);

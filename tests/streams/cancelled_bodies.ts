@@ -1,7 +1,7 @@
 /**
  * Cancels bodies of the runtime's Response and Request with this package's streams in the place of the globals, and
- * prints failures and unhandled rejections as JSON. A process of its own: a test runner would count the errors as
- * failures.
+ * prints failures and unhandled rejections as JSON. This is a separate process because a test runner would count the
+ * errors as failures.
  */
 import process from "node:process";
 import "../../lib/streams/install.ts";

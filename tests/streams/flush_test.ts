@@ -103,7 +103,7 @@ async function deliver(set: StreamSet, count: number, options: StreamPipeOptions
       const transform = new set.TransformStream<string, string>(transformer);
       const sink = new set.WritableStream<string>({ write: write(arrived), close: () => void arrived.push("closed") });
       await ways[way]({ source: sourceOf(set), transform, sink, set, options });
-      // A loop's last writes are still under way where it is not to close.
+      // If the stream is not closed at the end, a loop's last writes are still pending.
       if (options.preventClose) await new Promise((resolve) => setImmediate(resolve));
       const end = options.preventClose ? [] : ["closed"];
       const expected = [...SOURCE_CHUNKS, ...Array.from({ length: count }, (_, at) => `f${at}`), ...end];

@@ -44,7 +44,10 @@ const program = fc.record<Program>({
   operations: fc.array(operation, { minLength: 10, maxLength: 60 }),
 });
 
-/** Runs a program, and tells all that its source and its readers see, once nothing more happens after each operation. */
+/**
+ * Runs a program, and returns all events of its source and its readers. After each operation it waits until nothing
+ * more happens.
+ */
 async function events({ highWaterMark, size, pulled, operations }: Program, open: Open): Promise<unknown[]> {
   const seen: unknown[] = [];
   let controller!: ReadableStreamDefaultController<number>;

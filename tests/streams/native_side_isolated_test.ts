@@ -442,7 +442,7 @@ class WithSlots {
 
 const KNOWN = Symbol("known");
 
-/** A class that has a property named by a symbol, but does not tell its objects by it. */
+/** A class that has a property named by a symbol, but does not recognise its objects by the property. */
 class WithBoth extends WithSlots {
   [KNOWN]: object = {};
   override get locked(): boolean {

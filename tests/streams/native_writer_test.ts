@@ -170,7 +170,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       await events.turn("before");
       events.watch("close", writer.close());
       await events.turn("closing");
-      // Not watched: to the native side the close is under way already, with which its abort fails.
+      // Not checked: the native side is closing already, which makes its abort fail.
       writer.abort("enough").catch(() => {});
       await events.turn("after");
       events.settle();

@@ -76,7 +76,7 @@ test("a task runs in the context it was made in, whoever wakes it, and also afte
 });
 
 test("a task that throws stops no other, before or after it, and its error is reported", async () => {
-  // In a process of its own, since test runners count what is reported as a failure.
+  // This runs in a separate process, since test runners count a reported error as a failure.
   const program = join(dirname(fileURLToPath(import.meta.url)), "throwing_tasks.ts");
   const flags = runtime === "deno" ? ["run", "-A", "--no-check"] : [];
   const { seen, reported } = JSON.parse(await output(process.execPath, [...flags, program], dirname(program)));

@@ -1,6 +1,6 @@
 /**
- * Wakes tasks of which some throw, and prints, as JSON, which ran and which errors were reported. A process of its
- * own: a test runner would count the errors as failures.
+ * Wakes tasks of which some throw, and prints as JSON which of them ran and which errors were reported. This is a
+ * separate process because a test runner would count the errors as failures.
  */
 import process from "node:process";
 import { Task } from "../../lib/streams/shortcuts/task.ts";

@@ -1,6 +1,6 @@
 /**
- * Runs ways to fail one after the other and prints, as JSON, how many unhandled rejections each has left. A process of
- * its own: a test runner would count them as failures, and each of them does so in another way.
+ * Runs ways to fail one after the other and prints, as JSON, the number of unhandled rejections that each has left.
+ * This is a separate process because test runners would count the rejections as failures, each in a different way.
  */
 import process from "node:process";
 import * as failing from "./failing_streams.ts";

@@ -1,6 +1,6 @@
 /**
- * Counts for how many turns of the event loop a short pipe waits, and a long one, and prints that as JSON. A process of
- * its own: no other pipe is to have run before.
+ * Prints as JSON for how many turns of the event loop a short pipe waits, and a long one. This is a separate process
+ * because no other pipe may have run before.
  */
 import process from "node:process";
 

@@ -49,7 +49,7 @@ export function millraceOn(
   return new Promise((resolve, reject) => {
     child.on("error", reject);
     child.on("spawn", () => during(child));
-    // Deno tells an exit status above 128 as the signal that a shell would mean by it.
+    // Deno reports an exit status above 128 as the signal that the status means in a shell.
     child.on("close", (status, signal) => {
       resolve({ status: status ?? (signal && 128 + constants.signals[signal]), stdout, stderr });
     });

@@ -30,7 +30,7 @@ test("deadlines expire in the order in which they were set, each at its time", (
   list.start(b);
   clock.turn(10);
   list.start(c);
-  list.start(a); // anew
+  list.start(a); // again
   list.stop(c);
   list.stop(c);
   clock.turn(89);

@@ -274,7 +274,7 @@ for (const keepsAlive of [true, false]) {
       timer.setDue(Infinity);
       timer.start(20);
     }
-    assert.equal(timer.isSet, false); // the timer of a clock that is gone never fires
+    assert.equal(timer.isSet, false); // the timer of a removed clock never fires
     timer.start(5);
     assert.equal(timer.isSet, true);
     const keepAlive = setTimeout(() => {}, 10_000);
@@ -309,8 +309,8 @@ test("timers and deadlines fire under a clock that has dropped what was set befo
     mock.timers.enable({ apis: [...apis] });
     timer.start(50);
     new Deadline(list, () => {}).stop();
-    mock.timers.reset(); // its timers are gone
-    // Deno keeps its function, so that only the time tells.
+    mock.timers.reset(); // the mocked timers are removed
+    // Deno keeps its function, so that only the time shows whether the mock was removed.
     for (const end = performance.now() + 60; performance.now() < end;);
     mock.timers.enable({ apis: [...apis] });
     set();
@@ -368,7 +368,7 @@ test("a timer that is set anew in a turn that ran past its time waits the whole 
     const list = new DeadlineList(40);
     for (let step = 0; step < 3; step++) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      let due = 0; // until it is set anew: the first time may be over before that
+      let due = 0; // until it is set again: the first time may be over before that
       const fired = (what: string): void => {
         if (performance.now() < due - 2) early.push(`${what} of run ${i}, ${due - performance.now()} ms too early`);
         resolve();

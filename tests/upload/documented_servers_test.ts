@@ -21,7 +21,7 @@ const PAGE = "lib/upload/README.md";
 const folder = mkdtempSync(join(tmpdir(), "millrace-documented-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Modules that stand for `node:http` and `node:http2`, and for Bun's global, where time passes faster. */
+/** Modules that replace `node:http` and `node:http2`, and Bun's global, with ones in which time passes faster. */
 const standIns: Readonly<Record<string, string>> = {
   "node:http": `
     import { createServer as create } from "node:http";

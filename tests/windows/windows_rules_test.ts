@@ -686,7 +686,7 @@ describe(
           // A position before the first line of a log whose former file was read.
           writeFileSync(folder + "/b.log", "read before\\n");
           renameSync(folder + "/b.log", folder + "/b.log.1");
-          await new Promise((resolve) => setTimeout(resolve, 100)); // times of files tell them apart
+          await new Promise((resolve) => setTimeout(resolve, 100)); // files are distinguished by their times
           writeFileSync(folder + "/b.log", "");
           const empty = await Files.followFile(folder + "/b.log", { start: "end", interval: 3 });
           const { position } = empty;

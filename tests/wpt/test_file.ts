@@ -11,7 +11,7 @@ export function testFiles(root: string): string[] {
     .sort();
 }
 
-/** Stands for all test files of compression. */
+/** The name under which all test files of compression run together. */
 export const COMPRESSION = "compression/";
 
 /**

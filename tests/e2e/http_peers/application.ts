@@ -11,8 +11,8 @@
  * | `/bytes?n=` | `n` bytes of the pattern, with Content-Length |
  * | `/stream?n=` | the same, without Content-Length |
  * | `/drip` | bytes without end |
- * | `/dripping` | the number of `/drip` responses under way |
- * | `/half` | the promise of 1,000 bytes, 500 of them, then the connection or stream is gone |
+ * | `/dripping` | the number of `/drip` responses that have not ended |
+ * | `/half` | a Content-Length of 1,000, 500 bytes, then the connection or stream is reset |
  * | `/wait?ms=` | `waited`, after `ms` milliseconds |
  * | `/status?code=` | that status, and nothing else |
  * | `/redirect?code=&to=` | that status and that Location |

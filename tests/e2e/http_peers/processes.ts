@@ -131,7 +131,7 @@ async function accepting(port: number, child: ChildProcess): Promise<void> {
     if (Date.now() > end) throw new Error(`nothing accepts connections at port ${port}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  await new Promise(() => {}); // the end of the process tells why
+  await new Promise(() => {}); // the end of the process reports the reason
 }
 
 function accepts(port: number): Promise<boolean> {

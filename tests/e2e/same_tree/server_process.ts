@@ -12,7 +12,7 @@ export interface ServerProcess {
 /**
  * Starts a command that serves at a port of 127.0.0.1 and waits until it accepts connections.
  *
- * @param prepare Told the port; gives the command's words.
+ * @param prepare Called with the port; returns the command's words.
  */
 export async function startServer(
   command: string,

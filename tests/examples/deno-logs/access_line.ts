@@ -1,4 +1,4 @@
-/** A request, as a line of an access log tells it. */
+/** A request in a line of an access log. */
 export interface Asked {
   readonly at: string;
   readonly path: string;

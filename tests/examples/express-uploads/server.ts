@@ -37,7 +37,7 @@ server.listen(Number(env.PORT ?? 8000), "127.0.0.1", () => {
 for (const signal of ["SIGTERM", "SIGINT"]) {
   process.once(signal, async () => {
     server.close();
-    await uploads.close(); // uploads under way are stored, or tell their senders
+    await uploads.close(); // pending uploads are stored, or their senders get an error
     await bucket.close();
   });
 }

@@ -5,7 +5,7 @@ interface Mill {
   readonly turns: number;
 }
 
-/** Stands for a query that takes a moment. */
+/** Takes a moment, like a query of a database. */
 async function findMills(): Promise<Mill[]> {
   await new Promise((resolve) => setTimeout(resolve, 100));
   return Array.from({ length: 2000 }, (_, i) => ({ name: `mill ${i + 1}`, turns: i % 30 }));

@@ -185,7 +185,7 @@ test("followFile() reads a file anew whose beginning is another, though its end 
         const before = followed.text;
         for (let i = 2; i < 4; i++) {
           const text = `started at ${i}\n${rest}${more}`;
-          await pause(20); // the file system's clock has to tell one from the other
+          await pause(20); // the times of the two files must differ by the file system's clock
           await writeFile(path, text);
           followed.text = before;
           assert.equal(await followed.reach(before.length + text.length), before + text);

@@ -20,7 +20,7 @@ async function write(directory: string, options: Partial<RotationOptions>, lines
   const writer = log.getWriter();
   let written = 0;
   for (const line of lines) {
-    writer.write(line).catch(() => {}); // told by close()
+    writer.write(line).catch(() => {}); // reported by close()
     if (++written % 100 === 0) await pause(1);
   }
   await writer.close();

@@ -69,7 +69,7 @@ test("a series with append neither writes to files of others nor removes them", 
       "app-00004.log": "abcdefgh\n",
     });
     // What another program puts under a name that comes later, or in the place of a file.
-    await pause(20); // the file system's clock has to tell one from the other
+    await pause(20); // the times of the two files must differ by the file system's clock
     await rm(join(directory, "app-00004.log"));
     await writeFile(join(directory, "app-00004.log"), "replaced\n");
     await writeFile(join(directory, "app-00006.log"), "also\n");
@@ -222,7 +222,7 @@ test("flushSync() has written everything when it returns, over several files and
     const read = () => shown(directory).map((name) => contents(directory)[name]).join("");
     for (const [i, line] of lines.entries()) {
       told.push(writer.write(line));
-      if (i % 1000 === 500) await new Promise((resolve) => setImmediate(resolve)); // a batch is under way
+      if (i % 1000 === 500) await new Promise((resolve) => setImmediate(resolve)); // a batch is being written
       if (i % 1000 !== 600) continue;
       log.flushSync();
       assert.equal(read(), lines.slice(0, i + 1).join(""));
@@ -264,7 +264,7 @@ test("a chunk of any size goes into files that end with whole lines, as far as t
         return below(2) === 0 ? lines.join("") : new TextEncoder().encode(lines.join(""));
       });
       for (const chunk of chunks) {
-        writer.write(chunk).catch(() => {}); // told by close()
+        writer.write(chunk).catch(() => {}); // reported by close()
         if (below(8) === 0 && seed % 2 === 0) log.flushSync();
       }
       await writer.close();
@@ -531,7 +531,7 @@ test(
   () =>
     onSmallDisk(200, async (disk) => {
       const directory = join(disk, "logs");
-      for (const after of [0, 0, 0, 1, 1, 1, 5, 50]) { // while an attempt is under way, or the pause behind it
+      for (const after of [0, 0, 0, 1, 1, 1, 5, 50]) { // during an attempt, or the pause after it
         const log = open(directory, { maxFileSize: 1_000_000, retry: { attempts: 1000, delay: 1_000_000 } });
         const writer = log.getWriter();
         const write = writer.write("z".repeat(300_000));

@@ -24,7 +24,7 @@ writer.closed.catch((error) => {
 // It is killed long before, unless its test has ended by a time limit.
 setTimeout(() => process.exit(1), 60_000).unref();
 
-/** Prints a number, unless the pipe is full: the next one tells as much. */
+/** Prints a number, unless the pipe is full: the next number implies this one. */
 function tell(line: number): void {
   try {
     writeSync(1, `${line}\n`);

@@ -126,9 +126,9 @@ function requireLikeNative(whole: Outcome, format: Format, data: Uint8Array): vo
   const native = decompressNatively(data, format, MOST);
   if (native === undefined) return;
   if (!(whole instanceof Error)) return requireSame(whole, native, "ours and native");
-  // Native decoders leave what follows the end alone, or take the file for complete at the end of a frame. And zstd has two
-  // readers of Huffman codes: the one for 64 bits (HUF_DISABLE_FAST_DECODE is off) takes some corrupt data for good that the
-  // other one, which WebAssembly has, refuses.
+  // Native decoders ignore bytes after the end, or accept a file that ends with any frame. Also, zstd has two readers
+  // of Huffman codes: the one for 64 bits (HUF_DISABLE_FAST_DECODE is off) accepts some corrupt data that the one in
+  // WebAssembly refuses.
   const isStricter = /unexpected bytes|ends before|maxSize|maxWindow|memory/.test(whole.message) ||
     (format === "zstd" && whole.message.includes("Data corruption"));
   assert.ok(isStricter, `the native decoder takes what ours refuses: ${whole.message}`);

@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import { parseDictionary } from "../../../lib/semantics/structured_fields.ts";
 import { ending, type Target } from "../target.ts";
 
-/** RFC 9651 as one pattern, without what a pattern cannot tell: whether bytes are whole and texts UTF-8. */
+/** RFC 9651 as one pattern, without conditions that a pattern cannot express: complete bytes and valid UTF-8. */
 const KEY = "[a-z*][a-z0-9_.*-]*";
 const ITEM = '(?:-?(?:\\d{1,12}\\.\\d{1,3}|\\d{1,15})|@-?\\d{1,15}|"(?:[ !#-\\[\\]-~]|\\\\["\\\\])*"' +
   '|[A-Za-z*][A-Za-z0-9:/!#$%&\'*+.^_`|~-]*|\\?[01]|:[A-Za-z0-9+/]*={0,2}:|%"(?:[ !#$&-~]|%[0-9a-f]{2})*")';

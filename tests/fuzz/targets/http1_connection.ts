@@ -18,8 +18,8 @@ function told({ informational, head, body, trailers, error }: Recorder): string 
 }
 
 /**
- * Sends bytes to a connection with three requests under way, twice, and with a fourth in between if it is free. Returns
- * their reported events.
+ * Sends bytes twice to a connection with three pending requests, and a fourth request in between if the connection is
+ * free. Returns the reported events.
  */
 async function converse(pieces: readonly Uint8Array[]): Promise<string[]> {
   const talk = new Talk({ pipelining: 3, maxHeaderSize: 2000 });
@@ -39,7 +39,7 @@ async function converse(pieces: readonly Uint8Array[]): Promise<string[]> {
   return recorders.map(told);
 }
 
-/** Bytes of a server, on a connection of HTTP/1.1 with requests under way; they come twice. */
+/** Bytes of a server, on a connection of HTTP/1.1 with pending requests; the bytes come twice. */
 export const http1Connection: Target = {
   name: "http1-connection",
   what: "a connection of HTTP/1.1: each request is told one end, the same however the bytes are cut",

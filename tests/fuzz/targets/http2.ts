@@ -19,7 +19,7 @@ function told({ informational, head, text, trailers, isEnded, error }: Answer): 
   return JSON.stringify([informational, head, body, trailers, isEnded, error === undefined ? "" : ending(error)]);
 }
 
-/** Sends bytes to a session with three requests under way, and returns their reported events. */
+/** Sends bytes to a session with three pending requests, and returns the reported events. */
 async function converse(pieces: readonly Uint8Array[]): Promise<string[]> {
   const { session, peer, owner } = await openSession({ maxHeaderSize: 1000 });
   const body = new ScriptedBody().give(Buffer.from("abc"));
@@ -46,7 +46,7 @@ function nghttp2Corpus(): Uint8Array<ArrayBuffer>[] {
   );
 }
 
-/** Bytes of a server after its first SETTINGS, with three requests under way. */
+/** Bytes of a server after its first SETTINGS, with three pending requests. */
 export const http2: Target = {
   name: "http2",
   what: "frames of HTTP/2: each request is told one end, the same however the bytes are cut",

@@ -61,7 +61,9 @@ function randomPill(random: SeededRandom): Pill {
   };
 }
 
-/** Makes one, and counts its attempts as the server sees them and as the client tells. */
+/**
+ * Makes one request, and compares the number of attempts that the server saw with the number that the client reports.
+ */
 async function take(protocol: Protocol, way: ProxyScheme | undefined, pill: Pill): Promise<void> {
   let seen = 0;
   let redirects = 0;

@@ -17,7 +17,7 @@ export interface TestOrigin {
   sessions: number;
   /** Requests ever begun. */
   requests: number;
-  /** Requests under way, and their peak. */
+  /** The number of concurrent requests, and its maximum. */
   active: number;
   peak: number;
   /** Called with each new socket. */

@@ -1,6 +1,6 @@
 /**
- * Breaks connections at unexpected times, and prints as JSON how requests ended and what was left unhandled. A process
- * of its own, as a test runner would count that as failures.
+ * Breaks connections at unexpected times, and prints as JSON how requests ended and which errors were unhandled. This
+ * is a separate process because a test runner would count the errors as failures.
  */
 import type { Socket } from "node:net";
 import process from "node:process";

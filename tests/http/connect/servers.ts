@@ -16,7 +16,7 @@ async function listening(server: Server): Promise<Listening> {
   const sockets: Socket[] = [];
   server.on("connection", (socket: Socket) => {
     sockets.push(socket);
-    socket.on("error", () => {}); // clients go without a word here
+    socket.on("error", () => {}); // clients close their sockets abruptly here
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -84,7 +84,7 @@ for (const { name, serve, connect } of kinds) {
       const transport = await connect(port);
       const record = new Record(transport);
       let written = 0;
-      for (let still = 0; still < 3; still = transport.full ? still + 1 : 0) { // full for good, not until the system took it
+      for (let still = 0; still < 3; still = transport.full ? still + 1 : 0) { // full until it is read, not only for a moment
         if (!transport.full) {
           record.calling(() => transport.write(new Uint8Array(2 ** 20)));
           written += 2 ** 20;

@@ -86,7 +86,7 @@ function faultsOf(each: Case, { answers, asked }: Performance): Finding[] {
   if (expected !== undefined && (first.status !== expected.status || !first.body!.equals(expected.body))) {
     faults.push(`the standards leave no choice: ${expected.status} with ${expected.body.length} bytes`);
   }
-  // What is still under way when the second request is sent, no client can tell from its answer.
+  // Bytes of the first answer that arrive after the second request was sent look like the second answer to any client.
   const isOneStep = plays[0].pieces.length === 1;
   if (isOneStep && second?.body !== undefined && !isSecond(second)) {
     faults.push("the second answer is not its own");

@@ -15,7 +15,10 @@ import { HttpClient } from "../../../lib/http/mod.ts";
 const STEP = 50;
 const ANSWER = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-/** Answers every request, and ends the connection of `/MICROSECONDS/ENDING` then. In a process of its own: it waits by being busy. */
+/**
+ * Answers every request, and then ends the connection of `/MICROSECONDS/ENDING`. It runs in a separate process, because
+ * it waits in a busy loop.
+ */
 function serve(): void {
   const server = createServer({ noDelay: true }, (socket) => {
     socket.on("error", () => {});

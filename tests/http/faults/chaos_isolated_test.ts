@@ -122,7 +122,7 @@ async function conclude({ chaos, client }: Party): Promise<void> {
   assert.deepEqual(chaos.origin.violations, []);
 }
 
-/** destroy() while all is under way: every request ends, and no socket is left. */
+/** Destroys the client during all requests: every request ends, and no socket is left. */
 async function destroyedMeanwhile(random: SeededRandom, protocol: Protocol): Promise<void> {
   const chaos = new ChaosOrigin(protocol, random, new Ledger(), 200);
   const client = newClient({ h2c: protocol === "h2c", connections: 60 });

@@ -90,7 +90,7 @@ export class Http2Peer {
     return new Promise((done) => this.#unacknowledged.push({ settings, done }));
   }
 
-  /** Refuses all streams above `last`, those under way too. */
+  /** Refuses all streams above `last`, open ones too. */
   goaway(last: number, code: number = ErrorCode.none): void {
     this.send(goawayFrame(last, code));
     this.#last = last;
@@ -104,7 +104,7 @@ export class Http2Peer {
     this.goaway(this.highest);
   }
 
-  /** Sends bytes with all else that this turn brings. */
+  /** Sends bytes, together with all others of the same turn. */
   send(bytes: Uint8Array): void {
     this.#out.push(bytes);
     if (this.#isReading || this.#isFlushing) return;

@@ -34,8 +34,8 @@ export const pattern: Buffer<ArrayBuffer> = Buffer.alloc(
 );
 
 /**
- * Runs a client against an origin. Afterwards nothing may be left: the client answers once more, nothing is under way, close() ends
- * all sockets, the client has kept to the standard, and no rejection was left unhandled.
+ * Runs a client against an origin, and checks that nothing is left: the client answers one more request, no request is
+ * pending, close() ends all sockets, the client has kept to the standard, and no rejection was unhandled.
  */
 export async function trial(
   protocol: Protocol,
@@ -64,7 +64,7 @@ export function newClient(options: HttpClientOptions): HttpClient {
   return new HttpClient({ tls: { ca: certificates.ca }, ...options });
 }
 
-/** Waits until nothing is under way. */
+/** Waits until no request is pending. */
 export async function settled(client: HttpClient): Promise<void> {
   const isIdle = (): boolean => {
     const { active, queued, connecting } = client.stats();

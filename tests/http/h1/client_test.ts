@@ -48,7 +48,7 @@ describe("HttpClient over HTTP/1.1", () => {
     await withServer((socket) => socket.write(OK), { connections: 1 }, async ({ client, url, sockets }) => {
       for (let i = 0; i < 3; i++) assert.equal(await (await client.fetch(url)).text(), "ok");
       await client.fetch(url);
-      await client.fetch(url, { method: "HEAD" }).catch(() => {}); // this server sends a body all the same
+      await client.fetch(url, { method: "HEAD" }).catch(() => {}); // this server sends a body although none is allowed
       assert.equal(sockets.size, 1);
       assert.equal(await (await client.fetch(url)).text(), "ok");
       assert.equal(sockets.size, 2);

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Transport, TransportEvents } from "../../../lib/http/connection.ts";
 
-/** A transport whose server is the test. Like real ones it tells nothing within its own methods. */
+/** A transport whose server is the test. Like real transports it calls no event within its own methods. */
 export class MemoryTransport implements Transport {
   readonly alpnProtocol = "http/1.1";
   readonly remoteAddress = "127.0.0.1";
@@ -63,7 +63,7 @@ export class MemoryTransport implements Transport {
     this.#events.onEnd();
   }
 
-  /** The socket is gone. */
+  /** Closes the socket. */
   close(error?: Error): void {
     if (this.#closed) return;
     this.#closed = true;

@@ -63,7 +63,7 @@ export class RealTalk {
   }
 }
 
-/** A request under way. */
+/** A started request. */
 export interface RealStarted {
   readonly recorder: Recorder;
   readonly exchange: Exchange;

@@ -81,7 +81,7 @@ export class Recorder implements ExchangeHandler {
 export class OwnerRecorder implements ConnectionOwner {
   readonly calls: string[] = [];
   error: HttpError | undefined = undefined;
-  /** Fulfilled when the connection is gone. */
+  /** Fulfilled when the connection has closed. */
   readonly closed: Promise<void>;
   #settle: () => void = () => {};
 

@@ -46,7 +46,7 @@ export class Talk {
   }
 }
 
-/** A request under way. */
+/** A started request. */
 export interface Started {
   readonly recorder: Recorder;
   readonly exchange: ReturnType<Connection["start"]>;

@@ -28,7 +28,7 @@ const head = headFrame(1, [OK]);
 const ping = frame(FrameType.ping, 0, 0, Buffer.alloc(8));
 
 interface Attack {
-  /** Stream 1 is under way. */
+  /** The chunks that the server sends while stream 1 is open. */
   readonly chunks: readonly Uint8Array[];
   /** The error code of GOAWAY. */
   readonly code: number;
@@ -228,7 +228,7 @@ test("PRIORITY of 4 bytes resets a stream that is over, and ends the session for
   await owner.closed;
 });
 
-/** Sends it to a session with three requests: 1 is the one it is about, 3 and 5 are gone already. */
+/** Sends an attack to a session with three requests: the attack is about 1, and 3 and 5 have ended. */
 async function attack({ chunks, code }: Attack): Promise<HttpErrorCode | undefined> {
   const { session, peer, owner } = await openSession();
   const [answer, ...others] = [ask(session), ask(session), ask(session)];

@@ -66,7 +66,7 @@ export class Answer implements ExchangeHandler {
   trailers: HeaderList | undefined = undefined;
   isEnded = false;
   isSentLate = false;
-  /** Whether the request's body went on when the response had ended. */
+  /** Whether the request's body continued after the response had ended. */
   isLate = false;
   error: HttpError | undefined = undefined;
   /** The reason why its server may not have read a body that was sent late. */

@@ -47,7 +47,7 @@ export async function encounter(
   assert.deepEqual(unhandled, []);
 }
 
-/** Attacks one request while another one is under way. */
+/** Attacks one request while another one is pending. */
 export async function attackOne(
   attack: Attack,
   init: HttpRequestInit,
@@ -60,7 +60,7 @@ export async function attackOne(
       if (asked.path === "/other") waiting.push(asked);
       else attacked = asked;
     };
-    // The first one makes the connection, and tells the client the server's SETTINGS.
+    // The first request makes the connection, and brings the server's SETTINGS to the client.
     assert.equal(await (await client.fetch(`${server.url}/fine/first`)).text(), "hello /fine/first");
     const other = client.fetch(`${server.url}/other`);
     other.catch(() => {});

@@ -47,7 +47,7 @@ function allOf(error: unknown): string {
 
 function assertHidden(seen: unknown, what: string): void {
   const text = allOf(seen);
-  // Without the frames of the test itself.
+  // The frames of the test itself are left out.
   assert.doesNotMatch(text, /al1ce|s3cret|s3%40|s3\/cret|s3\?cret|\bcret@/, `${what}: ${text}`);
 }
 

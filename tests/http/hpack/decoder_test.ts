@@ -9,7 +9,10 @@ import { field, head, hex, integer, literal, OK } from "./blocks.ts";
 import { ReferenceDecoder } from "./reference_decoder.ts";
 import { tries } from "../../support/long_run.ts";
 
-/** RFC 7541, C.2 and C.3: requests, so that only the reference tells all of it. */
+/**
+ * The requests of RFC 7541, C.2 and C.3. Only the reference decoder reads all of their fields: the client's decoder is
+ * for responses.
+ */
 const REQUESTS: [name: string, block: string, fields: string[]][] = [
   ["C.3.1", "8286 8441 0f77 7777 2e65 7861 6d70 6c65 2e63 6f6d", ["http", "/", "www.example.com"]],
   ["C.3.2", "8286 84be 5808 6e6f 2d63 6163 6865", ["http", "/", "www.example.com", "no-cache"]],
@@ -175,7 +178,7 @@ test("HpackDecoder calls every response malformed that RFC 9113 8.2 and 8.3 do n
     assert.ok(Array.isArray(head(decoder, Buffer.concat([OK, rest]))), what);
     assert.match(decoder.malformed, reason, what);
     assert.equal(decoder.tooLarge, false, what);
-    // The next one is judged anew, and the literals of the last are not trusted.
+    // The next block is judged by itself, and the literals of the last block are not trusted.
     assert.deepEqual(head(decoder, OK), [], what);
     assert.equal(decoder.malformed, "", what);
     head(decoder, Buffer.concat([OK, rest]));

@@ -160,8 +160,9 @@ test("h2c: after close() a server that takes its time has all of a body that it 
 
 for (const protocol of PROTOCOLS) {
   /**
-   * Sends a request whose server reads its body slowly, by small windows or through a slow stream of the user. Between two
-   * steps of the body a clock of its client's goes on by `ms`, and some real time passes. The second step waits for `held`.
+   * Sends a request whose server reads its body slowly, by small windows or through a slow stream of the user. Between
+   * two steps of the body the client's mocked clock advances by `ms`, and some real time passes. The second step waits
+   * for `held`.
    */
   const slowly = async (
     { ms = 0, held = Promise.resolve() }: { readonly ms?: number; readonly held?: Promise<void> },

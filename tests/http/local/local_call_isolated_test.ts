@@ -7,7 +7,7 @@ import { failureOf } from "../faults/trial.ts";
 const unhandled: unknown[] = [];
 process.on("unhandledRejection", (reason) => unhandled.push(reason));
 
-/** Runs with a client that has nothing left afterwards. */
+/** Runs `act` with a client, which must close in time and leave no unhandled rejection. */
 async function withClient(act: (client: HttpClient) => Promise<void>): Promise<void> {
   const client = new HttpClient();
   await act(client);

@@ -80,7 +80,7 @@ export class World implements MachineOwner {
     this.refused = isCalm ? undefined : random.pick([undefined, ...refused]);
   }
 
-  /** Begins anew. */
+  /** Resets the world for the next program. */
   async reset(speaksH2c: boolean): Promise<void> {
     this.entries.clear();
     this.#led.clear();

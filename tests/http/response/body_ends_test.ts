@@ -90,7 +90,7 @@ class Exchange implements BodyControl {
     return this.aborted ? { reason: ABORTED } : undefined;
   }
 
-  /** Aborts as a call does: it fails what is under way; what has arrived is revoked. */
+  /** Aborts like a call: pending reads and writes fail, and bytes that have arrived are dropped. */
   abort(): void {
     this.aborted = true;
     this.body.fail(ABORTED);
@@ -178,7 +178,7 @@ async function run(each: Case, names: readonly string[]): Promise<void> {
     // What is corrupt gives other bytes before its checksum is there.
     if (trouble !== "corrupt") assert.ok(CONTENT.subarray(0, got.length).equals(got), `other bytes: ${what}`);
     if (error === undefined) assert.equal(got.length, CONTENT.length, `success with ${got.length} bytes: ${what}`);
-    if (error?.error === CANCELLED) continue; // the others go on
+    if (error?.error === CANCELLED) continue; // cancelled by its reader; the other readers continue
     if (isWhole) assert.equal(error, undefined, what);
     else if (trouble !== "abort amid") {
       assert.ok(error !== undefined && isExpected(error.error), `${error?.error}: ${what}`);

@@ -18,7 +18,7 @@ const names = ["ReadableStream", "WritableStream", "TransformStream"] as const;
 
 type Properties = readonly (PropertyDescriptor | undefined)[];
 
-/** Returns the globals, and what tells their instances. */
+/** Returns the globals, and the property by which `instanceof` recognises their instances. */
 function properties(): Properties {
   return names.flatMap((name) => [
     Object.getOwnPropertyDescriptor(globalThis, name),

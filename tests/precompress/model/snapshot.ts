@@ -45,7 +45,7 @@ export function areSame(a: Entry | undefined, b: Entry | undefined): boolean {
   return a.hash === other.hash && a.mode === other.mode && Math.abs(a.mtimeMs - other.mtimeMs) < 2;
 }
 
-/** Returns the hash that snapshots tell contents by. */
+/** Returns the hash by which snapshots compare contents. */
 export function hashOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex").slice(0, 20);
 }

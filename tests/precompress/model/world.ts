@@ -93,7 +93,7 @@ export class World {
     const putBack: string[] = [];
     for (const [path, entry] of after) {
       const before = this.#now.get(path);
-      // The bytes tell whose a file is, not its permissions.
+      // The owner of a file is known from its bytes, not from its permissions.
       const isOurs = !this.#theirs.has(path) && entry.kind === "file" && before?.kind === "file" &&
         before.hash === entry.hash;
       if (isOurs || areSame(entry, before)) continue;

@@ -95,7 +95,7 @@ export class Handlers {
     return handler;
   }
 
-  /** At a free port, which it tells. */
+  /** Makes a server listen at a free port, and returns the port. */
   async #listen(server: Server | Http2Server): Promise<number> {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     this.#closing.push(() => {

@@ -52,7 +52,7 @@ const weights = fc.uniqueArray(
 ).map((members) => new Map(members));
 const part = fc.tuple(fc.nat({ max: 11 }), fc.nat({ max: 3 })).map(([first, more]) => [first, first + more] as const);
 
-/** Requests of all kinds that are well-formed but for dates. */
+/** Requests of all kinds that are well-formed, except for dates. */
 export const combinations: fc.Arbitrary<Combination> = fc.record({
   method: fc.constantFrom("GET", "GET", "GET", "HEAD"),
   path: fc.constantFrom("app.js", "large.js", "assets/main-3f9a1c0b.js", "ten.txt"),

@@ -10,7 +10,7 @@ import { listed, writeTree } from "../../support/folders.ts";
 /** A content coding, by its name in HTTP. */
 export type Coding = "identity" | "br" | "zstd" | "gzip" | "dcb" | "dcz";
 
-/** The bytes that stand for a file in a coding. */
+/** A representation of a file in a coding. */
 export interface KnownBytes {
   readonly bytes: Uint8Array;
   /** The value of the `ETag` field. */

@@ -34,7 +34,7 @@ function inSite(use: (folder: string) => Promise<void>): Promise<void> {
   });
 }
 
-/** Writes the manifest of `folder` anew, as `change` leaves it. */
+/** Rewrites the manifest of `folder` with the change. */
 async function rewriteManifest(folder: string, change: (files: Record<string, AnyRecord>) => void): Promise<void> {
   const path = join(folder, manifestName);
   const lines = (await readFile(path, "utf8")).split("\n").map((line) => {

@@ -47,7 +47,7 @@ export class EventLog {
     return `{ value: ${this.describe(value)}, done: ${this.describe(done)} }`;
   }
 
-  /** Records how the promise settles, at the moment it tells. */
+  /** Records how the promise settles, at the moment when its reactions run. */
   watch(subject: string, what: string, promise: unknown): void {
     if (!(promise instanceof Promise)) return this.record(subject, `${what} is no promise: ${this.describe(promise)}`);
     promise.then(

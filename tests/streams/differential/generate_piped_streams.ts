@@ -3,9 +3,9 @@ import type { Callbacks, Chunk, Delay, Operation, Outcome, Reaction, Reactions, 
 import type { Random } from "./random.ts";
 
 /**
- * The pace of a piped program's chunks. In a burst many are under way at once, and nothing may fail in the middle of
- * it. The standard leaves the microtask of a pipe's read to the implementation. Paced, each has a turn of the event
- * loop to itself, and what fails may do so at any point of its way.
+ * The pace of a piped program's chunks. In a burst many chunks are pending at once, and nothing may fail in the middle
+ * of it, since the standard leaves the microtask of a pipe's read to the implementation. When paced, each chunk has its
+ * own turn of the event loop, and failures may happen at any point.
  */
 export type Pace = "burst" | "paced";
 

@@ -36,7 +36,10 @@ export const native: StreamClasses = {
   TransformStream: globalThis.TransformStream,
 };
 
-/** A transcription of the standard's reference implementation: tells who is right where the others differ. */
+/**
+ * A transcription of the standard's reference implementation: it decides which implementation is right where the others
+ * differ.
+ */
 export const reference: StreamClasses = { ...polyfilled, readsAreEvents: true } as unknown as StreamClasses;
 
 /**

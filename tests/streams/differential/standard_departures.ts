@@ -30,7 +30,7 @@ export const standardBehaviours: readonly Behaviour[] = [
     shows: ({ theirs }) => theirs.some(({ text }) => text.includes("Assertion")),
   },
   {
-    name: "algorithms of a transform that are gone",
+    name: "algorithms of a terminated transform",
     reason:
       "terminate(), error() and cancel() drop the transformer's callbacks; abort(), cancel() and write() that come " +
       "to a transform after that call them all the same in the standard's steps, so that others throw a TypeError of " +

@@ -70,7 +70,7 @@ export class World {
     return this.view(chunk, subject);
   }
 
-  /** Returns a view as described, its buffer filled with numbers that tell it from others. */
+  /** Returns a view as described, whose buffer is filled with numbers that identify it. */
   view({ type, length, offset, rest }: View, subject: string): ArrayBufferView<ArrayBuffer> {
     const unit = type === "DataView" ? 1 : constructors[type].BYTES_PER_ELEMENT;
     const buffer = new ArrayBuffer(offset + length * unit + rest);
@@ -93,8 +93,8 @@ export class World {
   }
 
   /**
-   * Goes on when nothing more happens by itself. Then callbacks that wait for a macrotask are released one at a time,
-   * in the order of their names. Which one started to wait first may depend on microtasks.
+   * Continues when nothing else happens. Callbacks that wait for a macrotask are then released one at a time, in the
+   * order of their names, since the order in which they started to wait may depend on microtasks.
    */
   async turn(): Promise<void> {
     await macrotask();

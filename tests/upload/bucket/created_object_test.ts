@@ -65,7 +65,7 @@ for (const deletesIfMatch of conditions) {
         const created = new CreatedObject(own, KEY);
         store.fails(() => undefined);
         await own.put(KEY, "bytes", { metadata: { [MARK]: created.mark } });
-        // The other object is stored once this one is gone, before the store lists again.
+        // The other object is stored after this one was deleted and before the store lists again.
         const { promise: stored, resolve } = Promise.withResolvers<void>();
         let refused = 0;
         let isStored = false;

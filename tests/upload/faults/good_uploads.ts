@@ -46,7 +46,7 @@ export class GoodUploads {
     this.#refusals = refusals;
     this.#sizes = sizes.filter((size) => size <= largest);
     this.#lanes = Array.from({ length: lanes }, () => this.#repeat());
-    for (const lane of this.#lanes) lane.catch(() => {}); // end() tells
+    for (const lane of this.#lanes) lane.catch(() => {}); // reported by end()
   }
 
   /** Waits for the current uploads, and sends no more. */

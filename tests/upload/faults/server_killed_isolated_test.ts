@@ -29,7 +29,7 @@ class Sent {
   cut = 0;
 }
 
-/** Sends one upload after the other until the server is gone. */
+/** Sends one upload after the other until the server has ended. */
 async function sendOn(port: number, lane: string, sent: Sent): Promise<void> {
   for (let i = 0;; i++) {
     const start = (i * 7919 + lane.length * 104_729) % 2_000_000;

@@ -50,8 +50,9 @@ export class UploadConnection {
   }
 
   /**
-   * Sends bytes, those of a string by their numbers. Fulfilled when the system has taken them; with false if there is no
-   * use in sending more, because an answer has come or the connection is closed. (One may go on all the same.)
+   * Sends bytes; the characters of a string are bytes with their codes. Fulfils when the system has taken them, with
+   * false if more bytes would be useless, because an answer has come or the connection is closed. (The caller may still
+   * send more.)
    */
   async send(bytes: string | Uint8Array): Promise<boolean> {
     if (this.#isClosed) return false;

@@ -16,7 +16,7 @@ const DATA = { ...TUS, "Content-Type": "application/offset+octet-stream" };
 const PARTIAL = { "Content-Type": "application/partial-upload" };
 const bytes = Buffer.alloc(3 * MIB, "0123456789abcdef-");
 
-/** Fills a disk but for some bytes, with a file of another program. */
+/** Fills a disk with a file of another program, and leaves `left` bytes. */
 function fill(disk: string, left: number): string {
   const { bavail, bsize } = statfsSync(disk);
   const path = join(disk, ".other");

@@ -8,7 +8,7 @@ export interface Disturbances {
   readonly bytes: number;
   /** The number of times that its connection is cut. */
   readonly cuts: number;
-  /** The number of times that the server is killed, and started anew. */
+  /** The number of times that the server is killed and restarted. */
   readonly kills: number;
 }
 

@@ -279,7 +279,7 @@ class Senders {
     this.#forget(upload);
   }
 
-  /** Makes an upload expire, and requires that only this one is gone. */
+  /** Makes an upload expire, and requires that only this one is removed. */
   async #expire(upload: Upload): Promise<void> {
     this.#place.expire!(upload.url);
     this.#forget(upload);
