@@ -6,14 +6,14 @@
  *
  *   npm run bench -- apps [--quick] [--filter REGEX] [--rounds 5] [--profile]
  *
- * Each server is a process on the runtime measured, the client one on Node; servers take turns, in changing order, and each
- * counts with its fastest round. CPU is the server's own, the middle of all rounds: the figure with the least noise.
- * `--quick` takes fewer rounds: for a look, not for the record. With `MILLRACE_FORMER=FOLDER` the streams of another
- * checkout, installed as ours are, take turns with them. Only full runs without it are written to results/. `--profile`
- * prints, by the CPU profiler, how much CPU time each part of a program takes a request, which functions take it, and how
- * much of the time of native streams was won: the functions of streams are what streams can win at most, but for the
- * garbage that they leave, which counts to the runtime. It writes nothing. (Bun's own streams are not seen by its
- * profiler: they count to their callers.)
+ * Each server is a process on the runtime measured, the client one on Node; servers take turns, in changing order, and
+ * each counts with its fastest round. CPU is the server's own, the middle of all rounds: the figure with the least
+ * noise. `--quick` takes fewer rounds: for a look, not for the record. With `MILLRACE_FORMER=FOLDER` the streams of
+ * another checkout, installed as ours are, take turns with them. Only full runs without it are written to results/.
+ * `--profile` prints, by the CPU profiler, how much CPU time each part of a program takes a request, which functions
+ * take it, and how much of the time of native streams was won: the functions of streams are the most that streams can
+ * save, apart from the garbage that they leave, which the profiler assigns to the runtime. It writes nothing. (Bun's
+ * own streams are not seen by its profiler: they count to their callers.)
  */
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -23,7 +23,7 @@ import type { Program } from "./apps/programs/program.ts";
 import { waysOf } from "./apps/ways.ts";
 import { circumstances, runtimeName, table, writeSection } from "./results.ts";
 
-process.env.NODE_ENV = "production"; // of the servers, for React: before anything loads it
+process.env.NODE_ENV = "production"; // set for React in the servers, before anything loads it
 const { programs } = await import("./apps/programs/mod.ts");
 
 const { values } = parseArgs({

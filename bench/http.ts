@@ -1,15 +1,15 @@
 /**
- * HTTP clients: ours beside `node:http2` and `node:http` as they are, undici's `request` and `fetch`, and the runtime's own
- * `fetch`. Requests a second over h2, h2c, h1 over TLS and h1, with 100 under way and bodies of 1 KB that are read as text;
- * cold bursts to an origin whose handler takes 300 ms; and bodies of 200 MB, down and up.
+ * HTTP clients: ours beside `node:http2` and `node:http` as they are, undici's `request` and `fetch`, and the runtime's
+ * own `fetch`. Requests a second over h2, h2c, h1 over TLS and h1, with 100 at a time and bodies of 1 KB that are read
+ * as text; cold bursts to an origin whose handler takes 300 ms; and bodies of 200 MB, down and up.
  *
  *   npm run bench -- http [--quick] [--filter REGEX] [--peers "ours+node:http2"] [--rounds 3]
  *
- * Each client is a process on the runtime measured, and keeps its connections from round to round but for bursts; clients
- * take turns, in changing order. The origin is one process on Node for all, which speaks the protocols by itself and looks at
- * nothing, so that it takes a fraction of what any client does; its share of a core is printed. Both share the machine: CPU
- * time, of the client alone, is the figure with the least noise. `--quick` takes one round: for a look, not for the record.
- * Only full runs are written to results/; they take about two minutes a runtime.
+ * Each client is a process on the runtime measured, and keeps its connections from round to round, except for bursts.
+ * Clients take turns, in changing order. The origin is one process on Node for all, which speaks the protocols by
+ * itself and looks at nothing, so that it takes a fraction of what any client does; its share of a core is printed.
+ * Both share the machine: CPU time, of the client alone, is the figure with the least noise. `--quick` takes one round:
+ * for a look, not for the record. Only full runs are written to results/; they take about two minutes a runtime.
  */
 import process from "node:process";
 import { parseArgs } from "node:util";

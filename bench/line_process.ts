@@ -23,7 +23,7 @@ export class LineProcess {
   constructor(command: string, args: readonly string[], limit: number, environment: Record<string, string> = {}) {
     const env = { ...process.env, ...environment };
     this.#process = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"], env });
-    this.#process.stdin.on("error", () => {}); // of a process that has ended: its missing answer tells
+    this.#process.stdin.on("error", () => {}); // after the process has ended, whose missing answer is an error
     this.#answers = createInterface({ input: this.#process.stdout })[Symbol.asyncIterator]();
     this.#limit = limit;
   }

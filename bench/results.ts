@@ -26,7 +26,10 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), line(head.map((_, i) => (i === 0 ? "---" : "--:"))), ...rows.map(line)].join("\n");
 }
 
-/** Prints a section, writes it to the file of `results` that its title names, as in `streams_node.json`, and draws the page anew. */
+/**
+ * Prints a section, writes it to the file in `results` with the name of its title, such as `streams_node.json`, and
+ * redraws the page.
+ */
 export function writeSection(title: string, body: string): void {
   console.log(`\n## ${title}\n\n${body}\n`);
   mkdirSync(join(folder, "results"), { recursive: true });

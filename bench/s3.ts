@@ -34,7 +34,7 @@ function* chunks(name: string, index: number, bytes: number): Generator<Uint8Arr
   }
 }
 
-/** Returns a source that tells no length, and gives a chunk a turn. */
+/** Returns a source of unknown length, which gives one chunk a turn. */
 function sourceOf(name: string, index: number, bytes: number): ReadableStream<Uint8Array<ArrayBuffer>> {
   const source = chunks(name, index, bytes);
   return new ReadableStream({
@@ -71,7 +71,7 @@ const contestants: Readonly<Record<string, (options: S3BucketOptions) => Promise
   s3mini: async ({ endpoint, region, bucket, credentials }) => {
     const { S3mini } = await peer("s3mini");
     const client = new S3mini({ ...credentials, endpoint: `${endpoint}/${bucket}`, region });
-    // It has no sink of unknown length: putAnyObject() where there is one.
+    // The client has no sink of unknown length: putAnyObject() where it exists.
     return (key, source) => client.putAnyObject(key, source, "application/octet-stream");
   },
   "Bun.S3Client": ({ endpoint, region, bucket, credentials }) => {

@@ -101,7 +101,7 @@ class Server {
 
 async function takeTurns(servers: readonly Server[], connections: number, path: string): Promise<void> {
   for (const server of servers) {
-    await server.take(connections, path); // to warm up
+    await server.take(connections, path); // these requests only warm the server up
     server.forget();
   }
   for (let round = 0; round < rounds; round++) {

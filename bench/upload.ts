@@ -93,7 +93,7 @@ let isWhole = chosen.length === contests.length && !values.peers && !values.quic
 for (const { play } of chosen) {
   const { part, contestants } = await play();
   parts.push(part);
-  console.error(`\n${part}`); // it takes long: what is known is not to be lost
+  console.error(`\n${part}`); // the run takes long: finished parts must not be lost
   if (contestants.every(({ isOurs, failure }) => !isOurs || failure === undefined)) continue;
   process.exitCode = 1;
   isWhole = false;

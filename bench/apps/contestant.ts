@@ -53,7 +53,7 @@ export class Contestant {
     this.#title = title;
     this.#client = client;
     const { MILLRACE_FORMER: former } = process.env;
-    const config = way === "former" ? ["--config", join(former!, "deno.json")] : []; // has what `#streams/` stands for
+    const config = way === "former" ? ["--config", join(former!, "deno.json")] : []; // has the target of the import `#streams/`
     const run = process.versions.deno ? ["run", "-A", "--no-check", ...config] : [];
     const args = [...run, join(folder, "server.ts"), way, title, origin];
     this.#process = new LineProcess(process.execPath, args, LIMIT);

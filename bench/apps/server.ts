@@ -18,7 +18,7 @@ function say(line: Listening | CpuTime | Parts | Failure): void {
 }
 
 async function listen(way: Way, title: string, origin: string): Promise<number> {
-  if (way === "ours" || way === "former") await install(way); // before anything takes the runtime's own
+  if (way === "ours" || way === "former") await install(way); // before anything uses the runtime's own streams
   const { serveNode, serveWeb } = await import("./servers.ts");
   const { programOf } = await import("./programs/mod.ts");
   const program = programOf(title);

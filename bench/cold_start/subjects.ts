@@ -14,7 +14,7 @@ const { resolve } = createRequire(import.meta.url);
 const PEERS: Readonly<Record<string, () => string>> = {
   "web-streams-polyfill": () => import.meta.resolve("web-streams-polyfill"),
   "experimental-fast-webstreams": () => import.meta.resolve("experimental-fast-webstreams"),
-  // Of these two, `import` finds what is for bundlers.
+  // `import` resolves these two packages to their builds for bundlers.
   "brotli-wasm": () => pathToFileURL(resolve("brotli-wasm")).href,
   "@bokuweb/zstd-wasm": () => pathToFileURL(resolve("@bokuweb/zstd-wasm")).href,
   undici: () => import.meta.resolve("undici"),

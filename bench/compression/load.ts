@@ -17,7 +17,7 @@ export class Load {
     return new Load(port, await Promise.all(Array.from({ length: connections }, () => Connection.open(port))));
   }
 
-  /** Opens the connections anew that the server has closed meanwhile, as it does when they were idle for a while. */
+  /** Reopens the connections that the server has closed, as it does with idle ones. */
   async ready(): Promise<void> {
     this.#connections = await Promise.all(
       this.#connections.map((connection) => connection.isClosed ? Connection.open(this.#port) : connection),

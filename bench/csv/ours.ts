@@ -5,7 +5,7 @@ import { CsvDecoderStream, CsvEncoderStream } from "../../lib/text/mod.ts";
 import type { CsvPipelines } from "./pipelines.ts";
 import { Tally } from "./tally.ts";
 
-/** Each record is a chunk of its own. */
+/** The pipelines with one chunk for each record. */
 export const ours: CsvPipelines = {
   async read(input, directory): Promise<void> {
     const tally = new Tally();

@@ -70,7 +70,7 @@ async function burst(requests: number, setup: ClientSetup): Promise<Took> {
     await Promise.all(Array.from({ length: requests }, () => way.text()));
     setImmediate(() => way.end());
   });
-  await wait(50); // what it leaves behind is not the next one's
+  await wait(50); // its remains must not count for the next one
   return took;
 }
 

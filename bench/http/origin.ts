@@ -40,7 +40,7 @@ function opened(options: OriginOptions): Promise<Opened> {
   });
 }
 
-/** Resets the figures, except for those of requests under way. */
+/** Resets the figures, except those of requests that have not ended. */
 function seenAt(port: number): Seen {
   const seen = traffic.get(port)!;
   const { user, system } = process.cpuUsage();

@@ -15,7 +15,7 @@ const FRAME = 16_384;
 /** The limit of bytes queued in a socket; above it, nothing more is written. */
 const FULL = 1 << 20;
 
-/** A request that is under way. */
+/** A request without a complete response. */
 interface Stream {
   readonly id: number;
   /** The stream's send window, as granted by the client. */

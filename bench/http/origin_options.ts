@@ -18,7 +18,7 @@ export interface Traffic {
   requests: number;
   /** Streams that were more than the origin allows. */
   refused: number;
-  /** The most requests under way at a time in one session. */
+  /** The maximum number of concurrent requests in one session. */
   peakStreams: number;
   /** Bytes of requests' bodies. */
   received: number;

@@ -14,7 +14,7 @@ import type { Way, Ways } from "./ways.ts";
 async function bareHttp2({ url, ca }: ClientSetup): Promise<Way> {
   const session = connect(url, { ca });
   await once(session, "connect");
-  session.on("error", () => {}); // its requests tell
+  session.on("error", () => {}); // its requests report the error
   return {
     text: () => textOf(session.request({ ":path": "/" })),
     download: () => bytesOf(session.request({ ":path": "/" })),

@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import { Agent, type Dispatcher, fetch, H2CClient, request } from "undici/index.js"; // by its file: Bun has its own `undici`
+import { Agent, type Dispatcher, fetch, H2CClient, request } from "undici/index.js"; // Bun has its own `undici`
 import type { ClientSetup } from "./client_questions.ts";
 import { fetchWay } from "./fetch_way.ts";
 import type { Way, Ways } from "./ways.ts";

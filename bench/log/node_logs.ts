@@ -25,9 +25,9 @@ function sinkOf(stream: LineStream, ending: string): LogSink {
   };
 }
 
-/** sonic-boom as pino's docs advise for asynchronous logs, opened anew when a file is full. */
+/** sonic-boom as pino's docs recommend for asynchronous logs, reopened when a file is full. */
 export async function openSonicBoom(directory: string, maxFileSize: number): Promise<LogSink> {
-  // What it exports as the default is the class, whatever its types say.
+  // The default export is the class, although its types say otherwise.
   const SonicBoom = (await import("sonic-boom")).default as unknown as typeof import("sonic-boom").SonicBoom;
   let number = 1;
   let room = maxFileSize;

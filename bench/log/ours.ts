@@ -12,7 +12,7 @@ export async function openSeries(directory: string, maxFileSize: number): Promis
   return {
     write(line): Promise<void> | undefined {
       const written = writer.write(line);
-      if (written !== batch) (batch = written).catch(() => {}); // told by close()
+      if (written !== batch) (batch = written).catch(() => {}); // reported by close()
       return writer.desiredSize! > 0 ? undefined : writer.ready;
     },
     end: () => writer.close(),

@@ -14,14 +14,14 @@ function fileIn(directory: string): RotatingFileWritable {
   return new RotatingFileWritable({ directory, maxFileSize: Number.MAX_SAFE_INTEGER });
 }
 
-/** Each record is a chunk of its own. */
+/** Reads and writes the file with one chunk for each record. */
 export async function reemit(input: string, directory: string): Promise<void> {
   const file = await openFileReadable(input);
   const lines = file.pipeThrough(new JsonLineStream()).pipeThrough(new JsonLinesEncoderStream());
   await lines.pipeTo(fileIn(directory));
 }
 
-/** Each line, record and string is a chunk of its own. */
+/** Reads and writes the file with one chunk for each line, record and string. */
 export async function reemitByHand(input: string, directory: string): Promise<void> {
   const file = await openFileReadable(input);
   const lines = file.pipeThrough(new LineStream()).pipeThrough(parsed()).pipeThrough(stringified());

@@ -40,7 +40,7 @@ const loaders: Readonly<Record<string, () => Promise<NumberPipelines>>> = {
   "native with FsFile and TextLineStream": async () => (await import("./native_streams.ts")).withLineStream(),
 };
 
-/** Returns the contestants that can run here. The plain `_write` is so slow that it gets a smaller job of its own. */
+/** Returns the contestants that can run here. The plain `_write` is so slow that it has a smaller job. */
 export function contestantsHere(): string[] {
   const { bun, deno } = process.versions as Record<string, string | undefined>;
   return Object.keys(loaders).filter((name) => {

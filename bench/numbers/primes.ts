@@ -20,7 +20,7 @@ class Sieve {
     }
   }
 
-  /** Sieves as many odd numbers as `words` have bits, from `low` + 1 on; `low` is even. */
+  /** Sieves the odd numbers from `low` + 1 on, one for each bit of `words`. `low` is even. */
   fill(words: Uint32Array, low: number): void {
     words.fill(0);
     if (low === 0) words[0] = 1; // the number 1

@@ -15,7 +15,7 @@ export interface BarRow {
   readonly bars: readonly Bar[];
 }
 
-/** Rows below a heading of their own. */
+/** The rows below one heading. */
 export interface BarGroup {
   /** The heading; undefined for a plot of one group. */
   readonly heading?: string;
@@ -87,7 +87,7 @@ function round(pixels: number): number {
   return Math.round(pixels * 10) / 10;
 }
 
-/** Returns a number with as many digits as tell something: 0.04, 0.97, 1.68, 5.4, 24. */
+/** Returns a number with its significant digits only: 0.04, 0.97, 1.68, 5.4, 24. */
 export function shortNumber(value: number): string {
   const size = Math.abs(value);
   if (size < 0.095 && size !== 0) return String(Number(value.toPrecision(1)));
@@ -98,7 +98,7 @@ function valueText({ value, note }: Bar): string {
   return note === undefined ? shortNumber(value) : `${shortNumber(value)}${note}`;
 }
 
-/** Checks for a label that is bold: this package's, where peers have bars of their own, too. */
+/** Checks for a bold label: this package's, even where its peers have bars, too. */
 function isBold(label: string): boolean {
   return label.startsWith("ours");
 }

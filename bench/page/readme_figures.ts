@@ -3,7 +3,10 @@ import { RUNTIMES, type Section } from "./tables.ts";
 
 /** A figure of the package's README, and its source. */
 interface Figure {
-  /** Its place: what stands before it, the figure itself, and what follows. Spaces stand for ends of lines, too. */
+  /**
+   * The figure's place in the text: the words before it, the figure itself, and the words after it. A space also
+   * matches the end of a line.
+   */
   readonly place: RegExp;
   /** The figure as it has to be; undefined if it was not measured. */
   readonly of: (results: Results) => string | undefined;

@@ -10,7 +10,7 @@ export function say(
   return String.raw({ raw: text.map((part) => part.replace(/\s+/g, " ")) }, ...told);
 }
 
-/** Returns the least and the most of some numbers, as in `1.1 to 1.5`; undefined of none. */
+/** Returns the minimum and the maximum of some numbers, as in `1.1 to 1.5`; undefined for no numbers. */
 export function span(numbers: readonly number[], write: (number: number) => string = shortNumber): string | undefined {
   if (numbers.length === 0) return undefined;
   const [least, most] = [write(Math.min(...numbers)), write(Math.max(...numbers))];

@@ -38,7 +38,7 @@ export function toSection(title: string, markdown: string): Section {
   let caption = "";
   blocks.forEach((block, i) => {
     if (block.startsWith("|")) {
-      const [head, , ...rows] = block.split("\n").map(cellsOf); // the second line only tells how columns are aligned
+      const [head, , ...rows] = block.split("\n").map(cellsOf); // the second line contains only the alignment of columns
       tables.push({ caption, head, rows });
     } else if (blocks[i + 1]?.startsWith("|")) caption = block.replace(/:$/, "");
     else notes.push(block);

@@ -8,11 +8,11 @@ export interface Row {
 /** A database with a table of rows. */
 export interface Database {
   readonly name: string;
-  /** Makes the table anew. */
+  /** Drops and recreates the table. */
   empty(): void | Promise<void>;
   /** Writes rows in one transaction. */
   writeBatch(rows: readonly Row[]): void | Promise<void>;
-  /** Writes a row by a statement of its own. */
+  /** Writes a row with a separate statement. */
   writeOne(row: Row): void | Promise<void>;
   count(): number | Promise<number>;
   close(): void | Promise<void>;

@@ -27,7 +27,7 @@ export const ways: readonly Way[] = [
       for (const row of rowsOf(count)) {
         if (writer.desiredSize! <= 0) await writer.ready;
         const written = writer.write(row);
-        if (written !== batch) (batch = written).catch(() => {}); // told by close()
+        if (written !== batch) (batch = written).catch(() => {}); // reported by close()
       }
       await writer.close();
     },

@@ -17,7 +17,7 @@ import { circumstances, table } from "../results.ts";
 
 const { values } = parseArgs({ options: { rounds: { type: "string", default: "9" } } });
 
-/** Moves all chunks of a readable to where they are counted, or from where they are made to a writable. */
+/** Moves all chunks of a readable to a counter, or from a source to a writable. */
 interface Way {
   readonly drain: (readable: Readable) => Promise<unknown>;
   readonly fill: (chunk: Uint8Array, count: number, writable: Writable) => Promise<unknown>;

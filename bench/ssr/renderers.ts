@@ -16,9 +16,9 @@ export interface Target {
 export type Render = (target: Target) => Promise<void>;
 
 /**
- * The renderer of that name: `node:stream`, or an implementation of web streams. With `, batched` after it, these write
- * by `fromNodeWritable()`; with `, corked`, node:stream holds back what it writes as that does. With `, strings` at the
- * end, the third stage leaves it to the response to make bytes of strings.
+ * The renderer of that name: `node:stream`, or an implementation of web streams. With the suffix `, batched`, web
+ * streams write by `fromNodeWritable()`; with `, corked`, `node:stream` delays its writes in the same way. With the
+ * suffix `, strings`, the third stage writes strings, which the response converts to bytes.
  */
 export async function loadRenderer(name: string): Promise<Render> {
   const [streams, ...traits] = name.split(", ");

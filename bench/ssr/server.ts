@@ -32,7 +32,7 @@ async function serve(name: string): Promise<void> {
     });
     response.setHeader("content-type", "text/html; charset=utf-8");
     render({ response, signal: leaving.signal, pauses: url !== "/" })
-      .catch(() => response.destroy()); // the visitor sees half a page, and complains
+      .catch(() => response.destroy()); // the client of the benchmark gets half a page, and reports it
   });
   server.listen(0, "127.0.0.1", () => say({ port: (server.address() as AddressInfo).port }));
 }

@@ -60,7 +60,8 @@ function serversBy(serve: (handler: Handler) => Promise<number>): Servers {
         });
       });
     },
-    // Who answers so has seen why; and Deno makes no Request at all for a handler that takes none.
+    // The handler has a parameter, as one that has read the fields: for a handler without parameters Deno makes no
+    // Request.
     "bare 304, no fields": async () => await serve(({ headers }) => new Response(null, { status: statusFor(headers) })),
     "bare 304": async () =>
       await serve(({ headers }) => new Response(null, { status: statusFor(headers), headers: NOT_MODIFIED })),

@@ -41,7 +41,7 @@ export const nodeServers: Servers = {
   ours: async (folder) => await listen((await createStaticHandler(folder)).node),
   async "ours, fetch, srvx"(folder): Promise<number> {
     const { FastResponse, serve } = await import("srvx/node");
-    globalThis.Response = FastResponse as unknown as typeof Response; // as its documentation advises where speed counts
+    globalThis.Response = FastResponse as unknown as typeof Response; // its documentation recommends this for speed
     const { fetch } = await createStaticHandler(folder);
     const server = serve({ fetch, port: 0, hostname: "127.0.0.1", silent: true });
     await server.ready();
@@ -55,7 +55,7 @@ export const nodeServers: Servers = {
     const { StaticFileCache } = await import(pathToFileURL(vinextModule("static-file-cache.js")).href);
     const { tryServeStatic } = await import(pathToFileURL(vinextModule("prod-server.js")).href);
     const cache = await StaticFileCache.create(folder);
-    // As its server does, without the checks of the path that it makes before.
+    // This is the code of its server without the checks of the path before it.
     return await listen((req, res) => void tryServeStatic(req, res, folder, req.url!.split("?")[0], true, cache));
   },
   async sirv(folder): Promise<number> {

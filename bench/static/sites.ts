@@ -6,7 +6,7 @@ import { corpusFolder } from "../corpus_folder.ts";
 import { precompress } from "../../lib/precompress/mod.ts";
 import { nodeModules } from "../corpus.ts";
 
-/** A folder to be served, and the paths to ask for. */
+/** A folder to serve, and the paths to request. */
 export interface Site {
   readonly folder: string;
   readonly paths: readonly string[];

@@ -20,7 +20,7 @@ export type Question =
   | Visit & { readonly check: "content" | "revalidation" | "always 304" }
   | Visit & { readonly seconds: number };
 
-/** The answer to a check: the entity tag for each path, `""` where there is none to name. */
+/** The answer to a check: the entity tag for each path, `""` if the answer has none. */
 export interface Checked {
   readonly tags: readonly string[];
 }

@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 export interface Server {
   /** Requests a path, and resolves to the status. */
   readonly ask: (path: string) => Promise<number>;
-  /** The bytes of bodies in memory so far, as far as it tells. */
+  /** The bytes of bodies in memory so far, as the server reports them. */
   readonly bodies: () => number;
 }
 

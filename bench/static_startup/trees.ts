@@ -26,7 +26,7 @@ export async function tree(originals: number, withManifest = true): Promise<stri
     const hash = (Math.imul(i + 1, 0x9e3779b1) >>> 0).toString(16).padStart(8, "0");
     writeFileSync(join(part, `chunk-${hash}.js`), source.subarray(start, start + size));
   }
-  // What a level saves makes no difference here, and the top ones take minutes.
+  // Smaller variants make no difference here, and the top levels take minutes.
   await precompress(unfinished, { levels: { brotli: 4, zstd: 3, gzip: 3 } });
   if (!withManifest) rmSync(join(unfinished, manifestName));
   renameSync(unfinished, folder);

@@ -74,7 +74,7 @@ export const piping: readonly Scenario[] = [
   },
 ];
 
-/** Pipes through `hops` transforms that pass chunks on, with the default marks (1 and 0) unless told otherwise. */
+/** Pipes through `hops` transforms that pass chunks on. By default their high-water marks are 1 and 0. */
 export function throughIdentities(
   { TransformStream, pipeThrough }: Implementation,
   source: ReadableStream<Uint8Array>,

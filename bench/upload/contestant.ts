@@ -64,12 +64,12 @@ export class Contestant {
     return this.name.startsWith("ours");
   }
 
-  /** Whether it holds whole bodies in memory. */
+  /** Whether the server keeps whole bodies in memory. */
   get isBuffered(): boolean {
     return this.name.includes("buffered");
   }
 
-  /** Plays a round in a process of its own, and a folder below `root`. A contestant that failed sits out. */
+  /** Runs a round in a separate process, in a folder below `root`. A contestant that failed is skipped. */
   async play({ uploads, bytes }: Scenario, root: string): Promise<void> {
     if (this.failure !== undefined) return;
     mkdirSync(root, { recursive: true });
@@ -79,7 +79,7 @@ export class Contestant {
       const { port, pid } = successOf(await server.answer<Listening>());
       await this.#ask<Sent>({ port, ...WARM_UP });
       for (let i = 0; i < WARM_UP.uploads; i++) rmSync(join(directory, String(i)));
-      execFileSync("sync"); // what others have written is not to slow down this one
+      execFileSync("sync"); // pending writes of the others must not slow down this one
       const round = await this.#measure({ port, uploads, bytes }, pid);
       await this.#ask<Checked>({ folder: directory, uploads, bytes });
       this.#rounds.push(round);
@@ -91,12 +91,12 @@ export class Contestant {
     }
   }
 
-  /** The middle one of all rounds, each figure by itself; undefined unless all rounds went well. */
+  /** The median of all rounds, for each figure separately; undefined unless all rounds succeeded. */
   get median(): Round | undefined {
     return this.#figures((ascending) => ascending[ascending.length >> 1]);
   }
 
-  /** The least of all rounds, each figure by itself. */
+  /** The minimum of all rounds, for each figure separately. */
   get least(): Round | undefined {
     return this.#figures(([first]) => first);
   }

@@ -14,7 +14,8 @@ export const coldStart: Topic = {
     "than an empty module's process takes. Shorter is better. Then the first `compress()` of a process, which " +
     "makes the codec ready, against `node:zlib`'s first call.",
   plots(results) {
-    // Of the ways to install it that a runtime has, the first one's bars are drawn: on Deno, that from npm.
+    // If a runtime has several ways to install the package, only the bars of the first are drawn: on Deno, those of
+    // npm.
     const imports = (caption: string) =>
       barRows(results, { topic: "cold start", caption, value: (row) => row.number("more than that") });
     const calls = barRows(results, {
