@@ -66,9 +66,11 @@ export function settingsOf({ entries, outdir }: Bundle): BuildOptions & { write:
   };
 }
 
-/** Stands for a file's place relative to the module, until that is known. */
+/** A placeholder for a file's path relative to the module; {@link write} replaces it. */
 export const PLACE = "place-of:";
-/** Stands for the end of the module's own address, until that is known: by another one it is part of a bundle. */
+/**
+ * A placeholder for the end of the module's own address. At run time a module with another address is part of a bundle.
+ */
 export const OWN_END = "own-end:";
 
 /** The files outside of chunks, and the transform of sources before they are bundled. */
@@ -79,7 +81,7 @@ export interface OwnFiles {
   readonly change?: (source: string, path: string) => Promise<OnLoadResult>;
 }
 
-/** Returns a plugin that keeps the codecs' modules in files of their own, and resolves workers by their addresses. */
+/** Returns a plugin that keeps the codecs' modules in separate files, and resolves workers by their addresses. */
 export function ownFiles({ outdir, codecs, change }: OwnFiles): Plugin {
   return {
     name: "own-files",
@@ -171,8 +173,9 @@ function specifierTo(path: string, folder: string): string {
 }
 
 /**
- * Gives classes their names back: esbuild writes `var Name=class _Name` where a class refers to itself. They would
- * have to be renamed at run time otherwise, and V8 does not inline `super()` of a class with a redefined property.
+ * Restores the names of classes: esbuild writes `var Name=class _Name` where a class refers to itself. Without this
+ * step the names would have to be restored at run time, and V8 does not inline `super()` of a class with a redefined
+ * property.
  */
 function giveNames(module: MappedText): void {
   const names = [...module.text.matchAll(/\b\w+ ?= ?class _(\w+)\b/g)].map(([, name]) => name);

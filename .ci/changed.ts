@@ -7,7 +7,10 @@ import { chosen } from "./minimum/chosen.ts";
 const LONG =
   /^tests\/(?:bench|browser|ci|docs|e2e|examples|fuzz|interop|soak|wpt)\/|\/(?:faults|soak|hostile|model)\/|(?:killed|model)(?:_isolated)?_test\.ts$/;
 
-/** Tests that stand for their folders: those for the oldest versions, and of folders without such some more. */
+/**
+ * The tests that represent their folders: those for the oldest versions, and a few of each folder that has no such
+ * tests.
+ */
 export const quickTests: readonly string[] = [
   ...chosen,
   ...[
@@ -53,7 +56,7 @@ function git(root: string, ...args: string[]): string[] {
  * `tests/` that changed. Of modules of `tests/support/`, too, only quick ones are picked, and tests that take long only
  * if they changed themselves.
  *
- * @param quick Tests that stand for their folders.
+ * @param quick The tests that represent their folders.
  */
 export function testsOf(
   changed: readonly string[],
@@ -78,7 +81,7 @@ export function testsOf(
   });
 }
 
-/** Returns the folder of `lib/` in which a file is; `mod.ts`, the main entry, is one of its own. */
+/** Returns the folder of `lib/` in which a file is. The main entry, `mod.ts`, counts as a folder. */
 function libraryFolder(path: string): string | undefined {
   return path === "mod.ts" ? path : /^lib\/([^/]+)\//.exec(path)?.[1];
 }

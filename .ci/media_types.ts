@@ -24,9 +24,9 @@ export function mediaTypeTable(): string {
   return `/*! mime-db, MIT License, Copyright (c) 2014 Jonathan Ong, (c) 2015-2022 Douglas Christopher Wilson */
 
 /**
- * The media types that have file extensions, made of mime-db by \`npm run build:media-types\`: a line for each top-level
- * type, in it after \`;\` each subtype with its extensions, the preferred one first. \`*\` marks a subtype whose content is
- * in UTF-8 although it is not text, \`-\` an extension that stands for another type.
+ * The media types that have file extensions, made of mime-db by \`npm run build:media-types\`: a line for each
+ * top-level type, in it after \`;\` each subtype with its extensions, the preferred one first. \`*\` marks a subtype
+ * whose content is in UTF-8 although it is not text, \`-\` an extension that belongs to another type.
  */
 export const mediaTypeTable: string = ${JSON.stringify(groups().join("\n"))};
 `;

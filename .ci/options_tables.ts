@@ -159,7 +159,7 @@ export function faultsOf(name: string, { schema, ignoresUnknown }: Taker, option
   }
   for (const [option, { fallback }] of Object.entries(schema.members)) {
     const documented = options.get(option);
-    if (documented === undefined) continue; // taken, as ever, and not told of
+    if (documented === undefined) continue; // accepted for compatibility, and not documented
     const place = `${name}.${option}`;
     if (documented.sentence === "") faults.push(`${place} has no doc comment`);
     if (ignoresUnknown || !documented.isOptional) continue; // the one has the defaults of another object, the other none
@@ -176,7 +176,7 @@ function isDefault(text: string, fallback: unknown): boolean {
   const [, literal, rest] = LITERAL.exec(text) ?? [];
   if (fallback === undefined) return literal === undefined || rest !== "";
   if (typeof fallback === "function") return true;
-  if (typeof fallback === "string" && text.includes(JSON.stringify(fallback))) return true; // of several interfaces
+  if (typeof fallback === "string" && text.includes(JSON.stringify(fallback))) return true; // a default for several interfaces
   if (isDeepStrictEqual(fallback, []) && /^none\b/.test(text)) return true;
   return literal !== undefined && isDeepStrictEqual(valueOf(literal), fallback);
 }
@@ -197,7 +197,7 @@ function rowsOf({ schema: { owner, members } }: Taker, options: DocumentedOption
   );
 }
 
-/** Returns a default for people: a literal is code, but for numbers, which are grouped. */
+/** Returns a default for readers: a literal is code, except numbers, whose digits are grouped. */
 function shown(text: string): string {
   const [, literal, rest] = LITERAL.exec(text) ?? [];
   if (literal === undefined) return text;
@@ -255,7 +255,7 @@ function escaped(text: string): string {
   return text.replaceAll("|", "\\|");
 }
 
-/** Returns a page with its tables made anew. A table leaves out the rows that an earlier one of the page has. */
+/** Returns a page with updated tables. A table omits the rows that an earlier table of the page has. */
 export function withTables(
   page: string,
   takers: ReadonlyMap<string, Taker>,

@@ -14,10 +14,10 @@ interface Origin {
 const faces = new Map<string, ReadonlyMap<string, Origin>>();
 
 /**
- * Returns a source that imports from the modules themselves what it imports from the faces of folders: else whatever
- * imports from a face would load all that the face leads to.
+ * Returns a source that imports from the modules themselves instead of the `mod.ts` or `internal.ts` of their folders.
+ * Without this step, every import from such a file would load all modules that the file re-exports.
  *
- * @param kept The name of faces that are imported from all the same.
+ * @param kept The name of the files whose imports stay.
  */
 export function pastFaces(source: string, path: string, kept?: "mod.ts"): string {
   return source.replace(FROM_FACE, (statement, kind: string, list: string, from: string) => {

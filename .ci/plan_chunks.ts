@@ -57,7 +57,7 @@ class Plan {
     this.#cost = this.#costNow() ?? Infinity;
   }
 
-  /** Returns the sources in each chunk; entries keep places of their own. */
+  /** Returns the sources in each chunk, without entries, which are no chunks. */
   chunks(): string[][] {
     const sources = new Map<number, string[]>();
     this.#outputs.forEach(({ inputs, entryPoint }, i) => {
@@ -98,7 +98,10 @@ class Plan {
     return true;
   }
 
-  /** Puts outputs into other chunks, or into one of their own, where that saves something; returns whether it did. */
+  /**
+   * Puts outputs into other chunks, or into separate ones, where that saves load time. Returns whether it changed
+   * anything.
+   */
   move(): boolean {
     let isMoved = false;
     for (const i of this.#shared()) {

@@ -19,7 +19,7 @@ import { placeOf } from "./own_modules.ts";
 import { pastFaces, specifierOf } from "./past_faces.ts";
 import { planChunks } from "./plan_chunks.ts";
 
-/** Returns the sources of the subpaths, as the manifest tells their outputs. */
+/** Returns the sources of the subpaths, by the outputs in the manifest. */
 export function publicSources(): string[] {
   const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const outputs = Object.values(exports).map((target) => (target as { default?: string }).default ?? "");
@@ -172,7 +172,7 @@ function noBuiltins(): Plugin {
  */
 function inChunks(chunks: Chunks, change: NonNullable<OwnFiles["change"]>): Plugin {
   const placed = (source: string): OnResolveResult => {
-    const sideEffects = chunks.has(source); // else what no entry uses would be in no chunk
+    const sideEffects = chunks.has(source); // otherwise a source that no entry uses would be in no chunk
     if (source.startsWith(COPY)) return { path: source.slice(COPY.length), namespace: "copy", sideEffects };
     return { path: join(root, source), sideEffects };
   };

@@ -36,7 +36,7 @@ export function inflate(deflated: Uint8Array, size: number): Uint8Array<ArrayBuf
   const order = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
   for (let isLast = false; !isLast;) {
     isLast = bits(1) === 1;
-    bits(2); // all blocks have codes of their own
+    bits(2); // all blocks contain their codes
     const [literalCount, distanceCount, orderCount] = [bits(5) + 257, bits(5) + 1, bits(4) + 4];
     const ofLengths: number[] = Array(19).fill(0);
     for (let i = 0; i < orderCount; i++) ofLengths[order[i]] = bits(3);

@@ -45,8 +45,9 @@ export class MappedText {
   }
 
   /**
-   * Shortens the text: without spaces, and with short names of what is local to functions, but for functions and classes.
-   * What bundlers may drop stays marked, which minifiers forget: the mark is part of a name until they are done.
+   * Shortens the text: removes spaces, and shortens the names of local variables, except those of functions and
+   * classes. The marks of calls that bundlers may drop are kept: minifiers would lose them, so a mark is part of a name
+   * while minifiers run.
    */
   minify(): void {
     this.replace(/(?<=^ .*)\/\* @__PURE__ \*\/ (?!new [A-Z])/g, () => ""); // maybe a name that becomes another one
@@ -69,7 +70,7 @@ export class MappedText {
     this.replace(/\b(new )?PURE\$/g, (_, isNew = "") => `/* @__PURE__ */ ${isNew}`);
     // In other letters than ASCII's, engines would keep the text in two bytes a letter.
     this.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-    this.replace(/\bimport\(`([^`$]*)`\)/g, (_, path) => `import("${path}")`); // what every bundler reads
+    this.replace(/\bimport\(`([^`$]*)`\)/g, (_, path) => `import("${path}")`); // a form that every bundler reads
   }
 
   #originOf(line: number, column: number): SourceMapSegment | undefined {

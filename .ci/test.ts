@@ -1,7 +1,7 @@
 /**
- * Runs the static checks and every test on the runtimes that it needs, goes on after a failure, and ends with the errors of what
- * failed and one line for all: `N passed, N failed`. Many files run in parts, some at the same time, since most tests
- * wait more than they compute.
+ * Runs the static checks and every test on the runtimes that the test needs, continues after a failure, and prints the
+ * errors of all failures and one line at the end: `N passed, N failed`. Many files run in parts, some at the same time,
+ * since most tests wait more than they compute.
  *
  *   npm test                                everything that a change needs
  *   npm run test:bun -- tests/codecs        one runtime, tests whose path starts so
@@ -45,13 +45,15 @@ const checks: Readonly<Record<string, string[]>> = {
  */
 const LANES = isWine ? 1 : Math.floor(3.5 * availableParallelism());
 
-/** The end of the name of a file that has a process of its own; tests/README.md says which have to. */
+/** The end of the name of a file that runs in a separate process; tests/README.md lists which files must. */
 const ISOLATED = "_isolated_test.ts";
 
 /** The highest number of files of a part, by whether they share a process. */
 const MOST_FILES = { shared: isWine ? 4 : 20, own: 5 };
 
-/** The cost from which a file is a part of its own: such begin first, so that the lanes end at about the same time. */
+/**
+ * The cost from which a file is a separate part: such parts begin first, so that the lanes end at about the same time.
+ */
 const HIGH_COST = 5;
 
 /**
@@ -135,7 +137,8 @@ async function runParts(parts: readonly Part[], before: readonly Job[]): Promise
       counted.set(part, judgedHere(await runPart(part, parts.length === 1 ? "live" : "after")));
     }),
   ];
-  // What computes is at the beginning, what waits at the end: one beside the other keeps the processors at work.
+  // Files that compute are at the beginning, and files that wait are at the end: running both kinds at once keeps the
+  // processors busy.
   const lane = async (next: () => Job | undefined): Promise<void> => {
     for (let job = next(); job !== undefined; job = next()) await job();
   };
@@ -146,7 +149,7 @@ async function runParts(parts: readonly Part[], before: readonly Job[]): Promise
   for (const [part, former] of parts.length > 1 && failures <= MOST_REPEATED ? failed : []) {
     const files = filesOf(part, former.failures);
     const counts = judgedHere(await runPart({ ...part, files, isShared: false }, "after"));
-    // Of the other files it stays as it was.
+    // The results of the other files stay as they were.
     const others = former.passed + former.failed - counts.passed - counts.failed;
     const isWhole = files.length === part.files.length;
     counted.set(part, isWhole ? counts : { ...counts, passed: counts.passed + others, skipped: former.skipped });
@@ -248,7 +251,7 @@ const built: Promise<string | undefined> | undefined = isWhole
   ? buildOnce().then(() => undefined, (error: Error) => error.message)
   : undefined;
 const check = async (): Promise<void> => void results.set("checks", await checkAll());
-// Which runtimes a file needs is for runs that name none.
+// A file's own list of runtimes only applies to runs without the name of a runtime.
 const isOn = (name: string, file: string): boolean => named.length > 0 || isLong || runtimesOf(file).includes(name);
 const filesOn = new Map(
   chosen.map((name) => [name, files.filter((file) => isOn(name, file))] as const).filter(([, { length }]) =>

@@ -52,7 +52,7 @@ export function junitCounts(report: string): Counts {
   const parents = new Set(
     cases.flatMap(({ name }) => [...name.matchAll(/ &gt; /g)].map(({ index }) => name.slice(0, index))),
   );
-  // Of what is in a describe(), it names a module of its own in that place.
+  // The file of a test in a describe() is one of Deno's own modules: the file of the suite is used instead.
   const fileOf = ({ name, file }: typeof cases[number]): string | undefined => {
     if (!file?.startsWith("ext:")) return file;
     const [suite] = name.split(" &gt; ");

@@ -17,7 +17,7 @@ const [TEST_LIMIT, PROCESS_LIMIT] = isLong || isWine ? [60 * MINUTE, 120 * MINUT
 /** The command and options by which a runtime runs tests. */
 export interface Runtime {
   readonly command: (report: string, files: readonly string[]) => string[];
-  /** Whether each file that is named loads all its modules anew. */
+  /** Whether each named file loads its modules again, without those that earlier files loaded. */
   readonly loadsAnew: boolean;
   readonly counts: (report: string) => Counts;
 }

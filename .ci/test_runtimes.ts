@@ -105,7 +105,10 @@ export function runtimesOf(path: string): readonly string[] {
 /** The tests that every run repeats with plain streams: those of places where runtimes accept or create streams. */
 const plain = /^tests\/streams\/(bridge|drop_in_(?!server)|edge\/|idle_error|native_writer|odd_reads|transform_feed)/;
 
-/** Whether a test file is run with `MILLRACE_PLAIN=1`, too; for nights that is each of the streams but for isolated ones. */
+/**
+ * Whether a test file also runs with `MILLRACE_PLAIN=1`. In long runs all tests of the streams do, except isolated
+ * ones.
+ */
 export function isForPlainForm(path: string, isLong: boolean): boolean {
   return (isLong ? path.startsWith("tests/streams/") : plain.test(path)) && !path.endsWith("_isolated_test.ts");
 }

@@ -47,7 +47,7 @@ export function test(...args: readonly unknown[]): void {
 }
 export { test as default, test as it };
 
-/** Adds a group of tests, which its body tells. */
+/** Adds a group of tests, which its body adds. */
 export function describe(...args: readonly unknown[]): void {
   const { name, options, body } = told(args);
   const outer = current;

@@ -21,7 +21,9 @@ const KINDS: Readonly<Record<Kind, string>> = {
 export class Reference {
   readonly #modules: readonly Module[];
   readonly #places: Places;
-  /** The subpath whose page describes a declaration: the first that exports it, but for `.`, which has all. */
+  /**
+   * The subpath whose page describes a declaration: the first that exports it, except `.`, which exports everything.
+   */
   readonly #homes: ReadonlyMap<Declaration, string>;
   readonly entries: Entry[] = [];
 

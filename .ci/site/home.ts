@@ -7,7 +7,7 @@ import { hrefTo } from "./pages.ts";
  */
 export function homeBody({ html }: Rendered, output: string): string {
   const [first, ...sections] = html.split(/(?=<h2 )/);
-  // That is about the repository, and has a page.
+  // That section is about the repository, and has a separate page.
   const rest = sections.filter((section) => !section.startsWith('<h2 id="contributing"'));
   const [intro, ...doors] = first.split(/(?=<h3 )/);
   const [, lead] = /<p>(.*?)<\/p>/s.exec(intro)!;

@@ -56,7 +56,7 @@ export function render(text: string, page: Pick<Page, "source" | "output">, plac
         // The first is in view at once.
         const loading = pictures++ > 0 ? ' loading="lazy"' : "";
         const src = hrefTo(page.output, output);
-        // On a phone its words are small until it is opened by itself.
+        // On a phone, the words in the picture are small until it is opened separately.
         return `<a href="${src}"><img src="${src}" alt="${
           escaped(text)
         }" width="${width}" height="${height}"${loading}></a>`;

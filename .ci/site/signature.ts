@@ -149,7 +149,7 @@ export function memberText(member: Member): string {
 export function signatureOf({ name, declarations }: Exported): string {
   const several = declarations.filter(({ kind }) => kind === "function").length > 1;
   const texts = declarations.filter(({ kind, def }) => {
-    // Of overloads the implementation is not public.
+    // The implementation of overloads is not public.
     return !(several && kind === "function" && (def as { hasBody?: boolean }).hasBody);
   }).map(({ kind, def }) => {
     const params = typeParamsText(def.typeParams);
