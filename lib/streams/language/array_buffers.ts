@@ -106,7 +106,10 @@ export function lengthOf(bytes: Uint8Array): number {
   return typedArrayByteLength.call(bytes);
 }
 
-/** TransferArrayBuffer. @throws {TypeError} if the buffer cannot be detached, such as that of a WebAssembly.Memory. */
+/**
+ * The standard's TransferArrayBuffer. @throws {TypeError} if the buffer cannot be detached, such as that of a
+ * WebAssembly.Memory.
+ */
 export function transferArrayBuffer(buffer: ArrayBuffer): ArrayBuffer {
   return transfer.call(buffer);
 }
@@ -116,7 +119,7 @@ export function freeArrayBuffer(buffer: ArrayBuffer): void {
   transfer.call(buffer, 0);
 }
 
-/** CopyDataBlockBytes. */
+/** The standard's CopyDataBlockBytes. */
 export function copyDataBlockBytes(
   to: ArrayBuffer,
   toIndex: number,
@@ -127,14 +130,14 @@ export function copyDataBlockBytes(
   set.call(new Uint8Array(to), new Uint8Array(from, fromIndex, count), toIndex);
 }
 
-/** CloneArrayBuffer with the intrinsic constructor. */
+/** The standard's CloneArrayBuffer with the intrinsic constructor. */
 export function cloneArrayBuffer(buffer: ArrayBuffer, byteOffset: number, byteLength: number): ArrayBuffer {
   const clone = new ArrayBuffer(byteLength);
   copyDataBlockBytes(clone, 0, buffer, byteOffset, byteLength);
   return clone;
 }
 
-/** CloneAsUint8Array. */
+/** The standard's CloneAsUint8Array. */
 export function cloneAsUint8Array(view: ArrayBufferView): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset, byteLength } = viewSlots(view);
   return new Uint8Array(slice.call(buffer, byteOffset, byteOffset + byteLength));

@@ -11,7 +11,7 @@ export function getterOf(prototype: object, name: PropertyKey): (this: unknown) 
   return Object.getOwnPropertyDescriptor(prototype, name)!.get!;
 }
 
-/** The browser's own classes, from what its functions return, as polyfills may have replaced the globals. */
+/** Returns the browser's own classes, from results of its functions, since polyfills may have replaced the globals. */
 export function platformClasses(): object {
   if (/native code/.test(Function.prototype.toString.call(ReadableStream))) return globalThis;
   const body = (): object => new Response("0").body!;

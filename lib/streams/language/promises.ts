@@ -31,7 +31,7 @@ export function promiseResolvedWith<T>(value: T | PromiseLike<T>): Promise<T> {
   return resolve.call(NativePromise, value) as Promise<T>;
 }
 
-/** A new promise resolved with a value: unlike {@linkcode promiseResolvedWith}, also for a native promise. */
+/** Returns a new promise resolved with a value: unlike {@linkcode promiseResolvedWith}, also for a native promise. */
 export function newPromiseResolvedWith<T>(value: T | PromiseLike<T>): Promise<T> {
   return new NativePromise<T>((resolve) => resolve(value));
 }
@@ -50,7 +50,7 @@ export function attempt<T>(steps: () => T): T | Promise<never> {
   }
 }
 
-/** PerformPromiseThen, without a look-up of `then`. */
+/** The standard's PerformPromiseThen, without a look-up of `then`. */
 export function react<T, A = void, B = never>(
   promise: Promise<T>,
   onFulfilled: ((value: T) => A | PromiseLike<A>) | undefined,

@@ -44,7 +44,10 @@ export function toCallback(value: unknown, name: string): Callback | undefined {
 
 export type Callback = (this: unknown, ...args: unknown[]) => unknown;
 
-/** `[EnforceRange] unsigned long long`. @throws {TypeError} if the value is not a number, not finite or out of range. */
+/**
+ * Converts a value to WebIDL's `[EnforceRange] unsigned long long`. @throws {TypeError} if the value is not a number,
+ * not finite or out of range.
+ */
 export function toUnsignedLongLong(value: unknown, name: string): number {
   const number = Math.trunc(+(value as number));
   if (!(number >= 0 && number <= Number.MAX_SAFE_INTEGER)) {
@@ -96,7 +99,7 @@ export function construct<T>(constructor: new (...args: never[]) => T, state: ob
   return new constructor();
 }
 
-/** The first half of {@linkcode construct}, for fast calls of one known constructor. */
+/** Passes the state for {@linkcode construct}: its first half, for fast calls of one known constructor. */
 export function passState(state: object): void {
   waiting = state;
 }

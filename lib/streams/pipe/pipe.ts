@@ -45,7 +45,7 @@ export class PipeReaderState extends DefaultReaderState {
     super.streamErrored(error);
     this.#pipe.wake();
   }
-  override released(): void {} // not the error, which user code cannot observe and whose stack takes 4 µs
+  override released(): void {} // without the error, which user code cannot observe and whose stack takes 4 µs
 }
 
 /** The writer of a pipe, whose promises user code cannot observe. */

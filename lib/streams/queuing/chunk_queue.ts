@@ -28,12 +28,12 @@ export class Ring<T> {
     return item;
   }
 
-  /** The first item; the ring must not be empty. */
+  /** Returns the first item; the ring must not be empty. */
   peek(): T {
     return this.#first as T;
   }
 
-  /** The item at an index, which the ring must have. */
+  /** Returns the item at an index, which the ring must have. */
   at(index: number): T {
     if (index === 0) return this.#first as T;
     return this.#items[(this.#head + index - 1) & (this.#items.length - 1)] as T;
@@ -80,7 +80,7 @@ export class ChunkQueue extends Ring<unknown> {
   /** The sizes of chunks, from the first one whose size is not 1: most queues never have one. */
   #sizes: Ring<number> | undefined;
 
-  /** EnqueueValueWithSize; `size` has been checked by {@linkcode checkedSize}. */
+  /** The standard's EnqueueValueWithSize; `size` has been checked by {@linkcode checkedSize}. */
   enqueue(chunk: unknown, size: number): void {
     if (this.#sizes !== undefined) this.#sizes.push(size);
     else if (size !== 1) this.#startSizes(size);
@@ -88,7 +88,7 @@ export class ChunkQueue extends Ring<unknown> {
     this.totalSize += size;
   }
 
-  /** DequeueValue; the queue must not be empty. */
+  /** The standard's DequeueValue; the queue must not be empty. */
   dequeue(): unknown {
     this.#subtract(this.#sizes === undefined ? 1 : this.#sizes.shift());
     return this.shift();
@@ -112,7 +112,7 @@ export class ChunkQueue extends Ring<unknown> {
     this.takenSize = 0;
   }
 
-  /** ResetQueue. */
+  /** The standard's ResetQueue. */
   reset(): void {
     this.clear();
     this.#sizes = undefined;
@@ -164,7 +164,7 @@ export function toStrategy(value: unknown): ConvertedStrategy {
   return { highWaterMark: mark, size: toCallback(dictionary.size, "the strategy's size") };
 }
 
-/** ExtractHighWaterMark. @throws {RangeError} if it is negative or NaN. */
+/** The standard's ExtractHighWaterMark. @throws {RangeError} if it is negative or NaN. */
 export function extractHighWaterMark(strategy: ConvertedStrategy, defaultMark: number): number {
   const { highWaterMark } = strategy;
   if (highWaterMark === undefined) return defaultMark;
@@ -172,7 +172,7 @@ export function extractHighWaterMark(strategy: ConvertedStrategy, defaultMark: n
   return highWaterMark;
 }
 
-/** ExtractSizeAlgorithm. CountQueuingStrategy's own function is not called, which cannot be observed. */
+/** The standard's ExtractSizeAlgorithm. CountQueuingStrategy's own function is not called, which cannot be observed. */
 export function extractSizeAlgorithm(strategy: ConvertedStrategy): SizeAlgorithm {
   return strategy.size === countSize ? undefined : strategy.size;
 }

@@ -114,5 +114,5 @@ function requiredHighWaterMark(init: unknown): number {
   const dictionary = toDictionary(init, "the strategy's options");
   const highWaterMark = dictionary.highWaterMark;
   if (highWaterMark === undefined) throw mustBe("highWaterMark", "given");
-  return +(highWaterMark as number); // not Number(), which would convert a BigInt
+  return +(highWaterMark as number); // Number() would convert a BigInt
 }

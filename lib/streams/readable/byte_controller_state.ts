@@ -170,7 +170,7 @@ export class ByteControllerState extends ReadableControllerState {
     this.callPullIfNeeded();
   }
 
-  /** EnqueueChunkToQueue; the chunk's buffer must have no other user. */
+  /** The standard's EnqueueChunkToQueue; the chunk's buffer must have no other user. */
   addToQueue(chunk: ViewSlots): void {
     if (this.queue === EMPTY) this.queue = new ByteQueue();
     this.queue.enqueue(chunk);

@@ -103,7 +103,7 @@ export abstract class ReadableControllerState {
     return attempt(() => promiseResolvedWith(source.cancel(reason)));
   }
 
-  /** ResetQueue and ClearAlgorithms. */
+  /** The standard's ResetQueue and ClearAlgorithms. */
   clear(): void {
     this.queue.reset();
     this.source = NO_ALGORITHMS;

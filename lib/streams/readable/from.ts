@@ -18,7 +18,7 @@ const { isView } = ArrayBuffer;
 type Method = (this: unknown, ...args: unknown[]) => unknown;
 type Properties = Record<PropertyKey, unknown>;
 
-/** GetMethod. */
+/** The standard's GetMethod. */
 function getMethod(object: unknown, name: PropertyKey): Method | undefined {
   const method = (object as Properties)[name];
   if (method === undefined || method === null) return undefined;

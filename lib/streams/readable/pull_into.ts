@@ -112,7 +112,7 @@ export class ByteQueue extends Ring<ViewSlots> {
     return taken.toView();
   }
 
-  /** ResetQueue. */
+  /** The standard's ResetQueue. */
   reset(): void {
     this.clear();
     this.totalSize = 0;

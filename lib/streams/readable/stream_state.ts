@@ -244,7 +244,10 @@ export function readableStreamReaderGenericCancel(
   return readableStreamCancel(reader.stream, reason);
 }
 
-/** ReadableStreamDefaultReaderRelease and ReadableStreamBYOBReaderRelease; nothing happens if the reader was released before. */
+/**
+ * The standard's ReadableStreamDefaultReaderRelease and ReadableStreamBYOBReaderRelease; has no effect if the reader
+ * was released before.
+ */
 export function readableStreamReaderRelease(reader: DefaultReaderState | ByobReaderState): void {
   const { stream } = reader;
   if (stream === undefined) return;

@@ -60,7 +60,7 @@ export function inAnotherTurn(steps: () => void): void {
   pauses++;
 }
 
-/** The number of the current pause of tasks; 0 if there is none. */
+/** Returns the number of the current pause of tasks; 0 if there is none. */
 export function currentPause(): number {
   return resume === undefined ? 0 : pauses;
 }

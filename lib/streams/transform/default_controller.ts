@@ -68,7 +68,7 @@ export class TransformStreamDefaultController<O = unknown> {
 defineInterface(TransformStreamDefaultController, "TransformStreamDefaultController");
 showInNode(TransformStreamDefaultController, "desiredSize");
 
-/** The state behind a controller. */
+/** Returns the state of a controller. */
 export function transformStreamStateOf(controller: TransformStreamDefaultController): TransformStreamState {
   return stateOf(controller);
 }

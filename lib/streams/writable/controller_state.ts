@@ -224,7 +224,7 @@ export function writableStreamDefaultControllerAdvanceQueueIfNeeded(controller: 
   while (!stream.inFlightWriteRequest) {
     if (controller.queue.length > 0 || stream.closeRequest) stream.feed?.abortIfBegun();
     if (stream.state === "erroring") {
-      // Not while a request is in flight; a close in flight calls it itself
+      // The close in flight finishes the erroring itself.
       if (!stream.inFlightCloseRequest) writableStreamFinishErroring(stream);
       return;
     }
@@ -318,7 +318,7 @@ export function writableStreamDefaultControllerStartFailed(controller: WritableC
   else if (controller.stream.state === "erroring") writableStreamFinishErroring(controller.stream);
 }
 
-/** CreateWritableStream without the call of `start()`, which the caller makes. */
+/** The standard's CreateWritableStream without the call of `start()`, which the caller makes. */
 export function createWritableStream(
   sink: SinkAlgorithms,
   highWaterMark: number,

@@ -160,7 +160,10 @@ export function setReadableStreamStateOf(stateOf: StateOf): void {
   readableStreamStateOf = stateOf;
 }
 
-/** IsReadableStreamLocked: by a reader, a pipe or the runtime; the reader that feeds the native side does not count. */
+/**
+ * The standard's IsReadableStreamLocked: by a reader, a pipe or the runtime. The reader that feeds the native side does
+ * not count.
+ */
 export function isReadableStreamLocked(stream: ReadableStreamState): boolean {
   const { idleLock, nativeSide, reader, transferSide } = stream;
   return (reader !== undefined && !(reader instanceof FeedReaderState)) ||

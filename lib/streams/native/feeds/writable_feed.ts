@@ -161,7 +161,10 @@ export function setWritableStreamStateOf(stateOf: StateOf): void {
   writableStreamStateOf = stateOf;
 }
 
-/** IsWritableStreamLocked: by a writer, a pipe or the runtime; the writer that feeds the native side does not count. */
+/**
+ * The standard's IsWritableStreamLocked: by a writer, a pipe or the runtime. The writer that feeds the native side does
+ * not count.
+ */
 export function isWritableStreamLocked(stream: WritableStreamState): boolean {
   const { idleLock, nativeSide, transferSide, writer } = stream;
   return (writer !== undefined && !(writer instanceof FeedWriterState)) ||

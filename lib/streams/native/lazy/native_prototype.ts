@@ -154,7 +154,7 @@ export function isLikeNative(sample: object, makeStandIn: MakeStandIn, members: 
 /** Whether one class was tested to refuse objects without a native side; the other classes look for it in the same way. */
 let isRefusalTried = false;
 
-/** The getters of a class of streams: `locked`, or `readable` and `writable`. */
+/** Returns the getters of a class of streams: `locked`, or `readable` and `writable`. */
 export function gettersOf(prototype: object): Member[] {
   const names = Object.getOwnPropertyNames(prototype);
   return names.flatMap((name) => Object.getOwnPropertyDescriptor(prototype, name)?.get ?? []);
@@ -224,7 +224,7 @@ function hasOnlySymbols(sample: object): boolean {
   });
 }
 
-/** A class that extends the runtime's, without its constructor. */
+/** Returns a class that extends the runtime's, without calling its constructor. */
 export function makeBareSubclass(
   native: BareSubclass,
   sample: object,

@@ -178,7 +178,7 @@ export class WatchedWritableFeed extends NativeWritableSink {
   #isClosing = false;
 
   override close(): Promise<void> | undefined {
-    if (this.#isClosing) return ended(this.stream); // not the public promise, which would count as handled
+    if (this.#isClosing) return ended(this.stream); // the public promise would count as handled
     this.#isClosing = true; // the close comes from the native side
     return super.close();
   }

@@ -119,7 +119,7 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
     return true;
   }
 
-  /** The room of the queue and the open batch in chunks of size 1; at least one. */
+  /** Returns the room of the queue and the open batch in chunks of size 1; at least one. */
   #room(): number {
     const { queue, highWaterMark } = this.#controller;
     const ofBatch = this.#maxBatch - (this.#open?.size ?? 0);
