@@ -98,7 +98,7 @@ export async function analyze(target: string, options: AnalyzeOptions): Promise<
     try {
       return await analyzeSite(site, { target, isPage, paths, time }, options);
     } finally {
-      await site[Symbol.asyncDispose](); // not by `using`, whose helper for older runtimes would be a separate module
+      await site[Symbol.asyncDispose](); // `using` needs a helper for older runtimes, which would be a separate module
     }
   } finally {
     time.stop();

@@ -219,13 +219,13 @@ class Pump {
     this.#reader.enqueue(output);
   }
 
-  /** The readable end was cancelled: later writes fail with its reason. */
+  /** Handles the cancellation of the readable end: later writes fail with its reason. */
   cancelled(reason: unknown): void {
     this.#end(reason);
     this.#writer.error(reason);
   }
 
-  /** The data or the writer failed: the reader fails, too, after all queued output. */
+  /** Handles an error of the data or the writer: the reader fails, too, after all queued output. */
   fail(reason: unknown): void {
     if (this.#ended) return;
     this.#end(reason);

@@ -179,7 +179,7 @@ export class Instance {
     this.exports = instantiate(module);
   }
 
-  /** A view on the `length` bytes at `address`, valid until the next call into the module. */
+  /** Returns a view on the `length` bytes at `address`, valid until the next call into the module. */
   view(address: number, length: number): Uint8Array {
     return new Uint8Array(this.exports.memory.buffer, address >>> 0, length);
   }

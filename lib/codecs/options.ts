@@ -145,7 +145,7 @@ export type DecompressionStreamOptions = Omit<DecompressOptions, "format" | "sig
 
 const BYTES = "a Uint8Array, another view or an ArrayBuffer";
 
-/** An option that is a view or a buffer, shared or not. */
+/** Returns a schema member for a view or a buffer, shared or not. */
 function bytesMember(): Member<ArrayBufferView | ArrayBufferLike, undefined> {
   return { fallback: undefined, expected: BYTES, check: requireBytes };
 }

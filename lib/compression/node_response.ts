@@ -286,7 +286,7 @@ class NodeResponse {
     this.#encodeQueue().catch((error) => this.#fail(error));
   }
 
-  /** Encodes pending writes, some each turn, at the pace of the client. */
+  /** Encodes pending writes over several turns of the event loop, at the pace of the client. */
   async #encodeQueue(): Promise<void> {
     const encoder = this.#encoder ??= this.#open(this.#encoding!);
     while (this.#queue.length > 0) {

@@ -359,7 +359,7 @@ export class AtomicFile {
   }
 }
 
-/** Writes a text so that its file never contains a part of it. @throws like {@linkcode AtomicFile.commit}. */
+/** Writes a text file that is always complete: its name has the former content until then. @throws like {@linkcode AtomicFile.commit}. */
 export async function writeAtomically(path: string, text: string, options: AtomicFileOptions = {}): Promise<void> {
   const file = await AtomicFile.open(path, options);
   try {

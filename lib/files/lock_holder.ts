@@ -66,7 +66,7 @@ export class LockHolder {
 
   /** Returns the holder that a file's name identifies, in any case if the file system ignores case; undefined for other files. */
   static of(directory: string, name: string, prefix: string): LockHolder | undefined {
-    // Not from the prefix: a letter may be two characters in another case.
+    // The prefix's length cannot be used: a letter may be two characters in another case.
     const end = name.lastIndexOf(MARK) + MARK.length;
     const found = identity.exec(name.slice(end));
     const isOwn = found !== null && foldedName(name.slice(0, end)) === foldedName(prefix) &&

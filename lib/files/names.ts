@@ -119,7 +119,7 @@ export function withoutIgnorable(name: string): string {
  */
 export function foldedName(name: string): string {
   const composed = withoutIgnorable(name).normalize("NFC");
-  return composed.toUpperCase().normalize("NFC"); // not in lower case, where a sigma has two forms
+  return composed.toUpperCase().normalize("NFC"); // in lower case, a sigma has two forms
 }
 
 /**

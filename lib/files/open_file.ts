@@ -341,7 +341,7 @@ export class OpenFile {
         if (error) reject(error);
         else resolve(value);
       });
-      this.#calls++; // not counted if the start of the call throws
+      this.#calls++; // a call whose start throws is not counted
     });
   }
 

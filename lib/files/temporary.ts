@@ -15,8 +15,8 @@ const DAY = 24 * 60 * 60 * 1000;
 const MTIME_RESOLUTION = 1000;
 
 /**
- * A path for a temporary file, in the folder of `path`, which may be a `file:` URL, so that a rename can replace `path`
- * atomically.
+ * Returns a path for a temporary file, in the folder of `path`, so that a rename can replace `path` atomically. `path`
+ * may be a `file:` URL.
  *
  * @example Another program's output, under its name when it is complete
  * ```ts

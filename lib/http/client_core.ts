@@ -126,7 +126,7 @@ export class ClientCore implements OriginHost {
     for (const origin of this.#origins.values()) origin.destroy(this.closedError(origin.target.origin));
   }
 
-  /** A new error each time, as callers may add to it. */
+  /** Returns a new error each time, since callers may change it. */
   closedError(origin: string | undefined): HttpError {
     const cause = this.#reason;
     if (this.destroyed) return new HttpError("CLIENT_CLOSED", "The client was destroyed", { origin, cause });

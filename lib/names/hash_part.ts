@@ -204,7 +204,7 @@ export function isHashOfEntry(stem: string, tail: Tail): boolean {
 
 /** Whether the tail of a script's or style's name is a hash, without evidence from other names. */
 export function isHashByItself(path: string, { start }: FileName, tail: Tail): boolean {
-  if (tail.separator === "/") return false; // ids look like that, too
+  if (tail.separator === "/") return false; // ids in paths look the same
   const stem = stemOf(path, start, tail);
   if (tail.family === "hex") return tail.isClear && (!tail.isOfId || isEntryName(stem, "hex"));
   if (tail.family === "upper") {

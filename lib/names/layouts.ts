@@ -54,7 +54,10 @@ const MARKS: readonly (readonly [end: RegExp, Layout, folder: string])[] = [
   [/(?:^|\/)webpack-runtime-[\da-f]{20}\.js$/, GATSBY, GATSBY.folder],
 ];
 
-/** The maximum likelihood of text in such a folder: names above it were written by people; 0.4% of hashes exceed it. */
+/**
+ * The maximum likelihood of text in the folder of a layout: names above it were written by people; 0.4% of hashes
+ * exceed it.
+ */
 const MAX_TEXT_LIKELIHOOD = 4;
 
 /** A layout, and the place of its files in a path. */

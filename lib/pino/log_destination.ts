@@ -378,7 +378,7 @@ const added = ["$context", "pinoWillSendConfig", "levels", "dedupe"];
  * ```
  */
 export async function openLogDestination(options: LogDestinationOptions): Promise<LogDestination> {
-  // Not a copy, which would lose members that are accessors or inherited.
+  // A copy would lose members that are accessors or inherited.
   const own = Object.create(options, Object.fromEntries(added.map((name) => [name, { value: undefined }])));
   const destination = new LogDestination(own as LogDestinationOptions);
   const ignore = (): void => {};

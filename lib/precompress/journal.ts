@@ -147,7 +147,7 @@ export class Journal {
     this.#descriptor = -1;
   }
 
-  /** Synchronous, since an entry must be written before its change. */
+  /** Writes synchronously, since an entry must be written before its change. */
   #write(text: string): void {
     const bytes = new TextEncoder().encode(text);
     for (let start = 0; start < bytes.length;) start += writeSync(this.#descriptor, bytes, start);

@@ -92,7 +92,7 @@ export class ManifestLines {
       const hasNext = line.endsWith(",");
       const [key] = KEY.exec(line) ?? [];
       if (key === undefined) return false;
-      // Not as an object with that key, since V8 keeps a hidden class for each key.
+      // Parsing an object with that key would make V8 keep a hidden class for each key.
       this.#add(JSON.parse(key.slice(0, -1)), JSON.parse(line.slice(key.length, hasNext ? -1 : undefined)));
       if (!hasNext) this.#expected = "foot";
       return true;

@@ -81,7 +81,7 @@ export function realOf(path: string, from?: string): string {
   }
 }
 
-/** Whether one of two folders is the other, or holds it. */
+/** Whether two folders are equal, or one contains the other. */
 function isEither(one: string, other: string): boolean {
   return holds(one, other) || holds(other, one);
 }

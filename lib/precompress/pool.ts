@@ -184,7 +184,7 @@ export class Pool {
       closeSync(openSync(waiting.job.temporary, "wx", waiting.job.mode | 0o600));
     } catch (error) {
       const outcome: Outcome = { state: "failed", message: explain(error), isCached: false, elapsedMs: 0 };
-      return queueMicrotask(() => this.#finish(slot, outcome)); // not while jobs are being started
+      return queueMicrotask(() => this.#finish(slot, outcome)); // finishing must wait while jobs are being started
     }
     slot.worker ??= this.#hire(slot);
     slot.worker.post(waiting.job);

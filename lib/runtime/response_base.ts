@@ -56,7 +56,10 @@ function makeNativeShell(): ResponseShellClass {
   };
 }
 
-/** A class that extends Response without calling its constructor. The properties of its instances are those of their native side. */
+/**
+ * Returns a class that extends Response without calling its constructor. The properties of its instances are those of
+ * their native side.
+ */
 function standIn(keys: readonly PropertyKey[]): ResponseShellClass {
   const Response = loadResponse();
   function StandIn(): void {

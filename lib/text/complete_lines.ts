@@ -119,7 +119,7 @@ export class GrowingBytes {
   }
 
   get last(): number | undefined {
-    return this.#buffer[this.length - 1]; // not by `bytes`: that view costs as much as a short chunk of lines
+    return this.#buffer[this.length - 1]; // the view `bytes` would cost as much as a short chunk of lines
   }
 
   /**

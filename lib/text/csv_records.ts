@@ -66,7 +66,7 @@ export function checkedNames(names: readonly unknown[], source: string): string[
   return names as string[];
 }
 
-/** Returns the names that the caller's function makes of `names`, as many as those. */
+/** Returns the names that the caller's function makes of `names`; their number must stay the same. */
 export function renamed(
   names: readonly string[],
   change: (names: readonly string[]) => readonly string[],

@@ -131,7 +131,7 @@ export class Timer {
     this.#afterPoll(() => looks === this.#generation && this.#end(at));
   };
 
-  /** Calls back for the due time, unless that is now later than `at`. */
+  /** Calls `onDue` if the due time is not later than `at`; otherwise waits again. */
   #end(at: number): void {
     this.#isLooking = false;
     const late = at - this.#due;

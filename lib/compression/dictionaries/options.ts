@@ -108,7 +108,7 @@ export const dictionaryOptions: SchemaOf<DictionaryOptions, keyof DictionaryOpti
   }),
 );
 
-/** A member whose value is a route with a path, and with a template or the permission to make one. */
+/** Returns a schema member for a route with a path, and with a template or the permission to make one. */
 function wholeRoute(): Member<DictionaryRoute> {
   return {
     ...nested(dictionaryRoute),

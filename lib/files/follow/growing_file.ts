@@ -80,7 +80,7 @@ export class GrowingFile implements FollowedFile {
   }
 
   async read(most: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    // Not `new Uint8Array(READ_SIZE)`, which clears memory that was used before.
+    // `new Uint8Array(READ_SIZE)` would clear memory that was used before.
     const bytes = this.#memory ??= new Uint8Array(Buffer.allocUnsafeSlow(READ_SIZE).buffer);
     const known = this.#proof.length;
     const { mtimeMs } = this.#file.status();

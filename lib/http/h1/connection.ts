@@ -187,7 +187,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     if (keepAliveTimeout !== undefined) {
       this.#idleTimeout = Math.min(keepAliveTimeout - KEEP_ALIVE_MARGIN, this.#options.idleTimeout);
     }
-    // Not while the connection is idle: bytes that arrive then must be noticed at once.
+    // While the connection is idle, bytes are not gathered: those that arrive then must be noticed at once.
     if (head.length < 0 || head.length >= LARGE) this.#gather(true);
     if (!head.keepsAlive || exchange.head.closes || this.#reader.endsWithConnection) this.#leave();
     // A server that refuses an incomplete request does not want the rest.

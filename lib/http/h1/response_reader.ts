@@ -90,7 +90,7 @@ export class ResponseReader {
     }
   }
 
-  /** The connection ended normally. Returns whether that completed the response. */
+  /** Handles the normal end of the connection. Returns whether the response is complete by it. */
   end(): boolean {
     if (this.#stage !== "untilClose") return false;
     this.#finish(undefined, false);

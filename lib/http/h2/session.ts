@@ -267,7 +267,7 @@ export class Session
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    RESOLVED.then(this.#turn); // not queueMicrotask(), which makes an AsyncResource on Node
+    RESOLVED.then(this.#turn); // queueMicrotask() would make an AsyncResource on Node
   }
 
   /** Reports news to the owner, and sends the gathered frames. */

@@ -133,7 +133,10 @@ export class ConnectionSet {
   readonly #ready: PooledConnection[] = [];
   /** The number of connections that take requests, without closing ones. */
   open = 0;
-  /** The time at which the first connection will have rested, if the last {@link find} found only resting ones; otherwise 0. */
+  /**
+   * The time at which the first connection has rested long enough, if the last {@link find} found only resting ones;
+   * otherwise 0.
+   */
   restsUntil = 0;
 
   get size(): number {

@@ -55,7 +55,7 @@ export class ProxyServer {
 
   get key(): string {
     if (this.#user === undefined) return this.url;
-    // Not by the value of Basic: a user name for SOCKS5 may contain a colon.
+    // The value of Basic would be ambiguous: a user name for SOCKS5 may contain a colon.
     return `${this.url} ${this.#user.toString("base64")}:${this.#password.toString("base64")}`;
   }
 

@@ -73,7 +73,7 @@ class BodyTee implements BodyConsumer {
     });
   }
 
-  /** Runs, but not recursively: both branches get a piece before either gets the next. */
+  /** Moves pieces to both branches, without recursion: both get a piece before either gets the next. */
   #run(): void {
     if (this.#isRunning) return;
     this.#isRunning = true;

@@ -124,7 +124,7 @@ export class DirectoryStore implements CacheStore {
     const temporary = temporaryPath(join(this.#folder, key));
     try {
       const mode = (await stat(path)).mode & 0o777 | 0o600; // the original may have no write permission
-      // Not flushed: an entry damaged by a power failure is recognized and replaced.
+      // The file is not flushed: an entry damaged by a power failure is recognized and replaced.
       await copyToTemporary(path, temporary, { mode, flush: false });
       await appendFile(temporary, trailer);
       await renameFile(temporary, target).catch(async (error) => {

@@ -86,7 +86,10 @@ export class Answer {
     return (this.#ready ??= new ReadyResponse(this.bytes, this.init(), this.#hasRoomFor)).make();
   }
 
-  /** An object takes 2 µs less than pairs on Node, but cannot contain a field `__proto__`, or a repeated name. */
+  /**
+   * Returns the argument of a Response. An object takes 2 µs less than pairs on Node, but cannot contain a field
+   * `__proto__`, or a repeated name.
+   */
   init(): { status: number; headers: Record<string, string> | [name: string, value: string][] } {
     const { status, fields } = this;
     const headers: Record<string, string> = {};

@@ -181,7 +181,7 @@ export class Table {
     const known = this.#known.get(path);
     if (known !== undefined) return known;
     const found = this.#served(path) ?? this.#formerAt(path) ?? this.#other(path) ?? this.#variantAt(path);
-    if (found !== undefined) this.#known.set(path, found); // not missing paths, whose number is unlimited
+    if (found !== undefined) this.#known.set(path, found); // missing paths are not remembered, since their number is unlimited
     return found;
   }
 

@@ -161,13 +161,13 @@ export function quoted(name: string): string {
   return JSON.stringify(name.length > MAX_QUOTED_LENGTH ? `${name.slice(0, MAX_QUOTED_LENGTH)}…` : name);
 }
 
-/** The error of an upload whose name another file has taken. */
+/** Returns the error of an upload whose name another file has taken. */
 export function nameTaken(name: string, cause?: unknown): UploadError {
   const message = `Cannot store ${JSON.stringify(name)}: there is a file of that name`;
   return new UploadError("EXISTS", message, cause === undefined ? undefined : { cause });
 }
 
-/** The error of a body whose sender has left. */
+/** Returns the error of a body whose sender has left. */
 export function leftError(cause: unknown): UploadError {
   return new UploadError("ABORTED", "The sender left before the end of the body", cause ? { cause } : undefined);
 }

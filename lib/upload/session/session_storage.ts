@@ -116,7 +116,7 @@ const reasons = {
   SUPERSEDED: "A newer request continues the upload",
 } as const;
 
-/** The refusal of a request whose session is missing or has ended. */
+/** Returns the refusal of a request whose session is missing or has ended. */
 export function sessionRefusal(code: keyof typeof reasons): Refusal {
   return new Refusal(code, reasons[code], code === "SUPERSEDED" ? {} : { "Retry-After": code === "BUSY" ? "60" : "1" });
 }
