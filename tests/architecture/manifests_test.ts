@@ -38,7 +38,7 @@ test("package.json and deno.json export the same subpaths, built from the same s
         const { default: output, browser, types, workerd } = target;
         assert.equal(types, output.replace(/\.js$/, ".d.ts"));
         if (browser !== undefined) assert.equal(browser, output.replace("./dist/", "./dist/modules/"));
-        assert.equal(workerd, browser && output); // else a worker would have two copies: other subpaths have one form only
+        assert.equal(workerd, browser && output); // otherwise a worker would have two copies: other subpaths have one form only
         return [subpath, output.replace("./dist/", "./").replace(/\.js$/, ".ts")];
       },
     ),

@@ -5,7 +5,7 @@ export async function microtasks(): Promise<void> {
 
 /** Waits for the end of the event loop's current turn, with its microtasks. */
 export async function turn(): Promise<void> {
-  await microtasks(); // what they bring about belongs to the same turn
+  await microtasks(); // their effects belong to the same turn
   await new Promise((resolve) => setImmediate(resolve));
   await microtasks();
 }

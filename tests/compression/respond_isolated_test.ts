@@ -143,7 +143,7 @@ for (const [name, respond] of Object.entries(ways)) {
     }, { highWaterMark: 0 });
     const response = await respond(asking("gzip"), new Response(body, { headers: HTML }));
     await new Promise((resolve) => setTimeout(resolve, 50));
-    assert.ok(pulls <= 12, `${pulls} chunks were read`); // what is compressed whole is looked for in the first 256 KiB
+    assert.ok(pulls <= 12, `${pulls} chunks were read`); // only a response that ends within 256 KiB is compressed as a whole
     await response.body!.cancel();
   });
 

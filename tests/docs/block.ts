@@ -34,7 +34,7 @@ export interface Fence {
   readonly code: string[];
 }
 
-// What may precede a fence on its line: indentation, quote marks, and the mark of a list's item.
+// The characters allowed before a fence on its line: indentation, quote marks, and the mark of a list's item.
 const opening = /^((?:\s|>|[-*+]\s|\d+[.)]\s)*)(`{3,}|~{3,})(.*)$/;
 const closing = /^[\s>]*(`{3,}|~{3,})\s*$/;
 const otherNames = new Set(["typescript", "javascript", "mts", "mjs", "cts", "cjs", "tsx", "jsx"]);

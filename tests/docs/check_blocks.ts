@@ -28,7 +28,7 @@ const compilerOptions = {
  * @returns What the compiler says, each beginning with `path:line`.
  */
 export function checkBlocks(blocks: readonly Block[], project: string, node: string = process.execPath): string[] {
-  // What runs on Node must do without the globals of the others.
+  // Blocks for Node are checked without the globals of the other runtimes.
   const onNode = blocks.filter(({ runtimes }) => runtimes.includes("node"));
   const elsewhere = blocks.filter(({ runtimes }) => !runtimes.includes("node"));
   return [

@@ -36,7 +36,7 @@ export function denoCheckBlocks(blocks: readonly Block[], project: string, deno:
 function complaints(output: string, blocks: readonly Block[], folder: string): string[] {
   return output.split(/^(?=TS\d+ \[ERROR\]: )/m).flatMap((text) => {
     const place = /\bat file:\/\/\S*\/([^/]+)\/(\d+)\.ts:(\d+):\d+/.exec(text);
-    // What is in a source is none of the user's: Deno does not check what comes from JSR.
+    // Errors in sources are skipped: for users, Deno does not check modules from JSR.
     if (place === null || place[1] !== folder) return [];
     const { path, line } = blocks[Number(place[2])];
     return [`${path}:${line + Number(place[3]) - 1} (types on Deno): ${text.replace(/^\s+at file:[^]*/m, "").trim()}`];

@@ -19,7 +19,7 @@ export interface RunOptions {
   readonly store?: string;
   /** Origin of the server that replaces public hosts. */
   readonly origin: string;
-  /** The most ms that blocks of a process take. */
+  /** The time limit for the blocks of a process, in ms. */
   readonly limit?: number;
   /** Variables of the environment beside, or in the place of, those that are inherited. */
   readonly env?: Readonly<Record<string, string>>;
@@ -104,7 +104,7 @@ export function environment({ project, env }: RunOptions, { standIns: { ports } 
     // Where servers listen that name no port.
     DENO_SERVE_ADDRESS: `tcp:127.0.0.1:${ports["8000"]}`,
     BUN_PORT: String(ports["3000"]),
-    // Else who called `(text) => console.log(text)` is not on the stack.
+    // With tail calls, the caller of `(text) => console.log(text)` would not be on the stack.
     BUN_JSC_useTailCalls: "false",
     ...env,
   };

@@ -26,7 +26,7 @@ describe("the npm package", { skip: runtime !== "node" && "it runs all runtimes 
     // In a long run the copy is built by its own "prepack", as in a release.
     published = await publishCopy("npm", isLong ? undefined : await builtPackage());
     for (const kind of npmKinds) consumers.set(kind.install, await makeConsumer(kind, published));
-    // What a TypeScript project on Node has besides.
+    // TypeScript projects on Node have the types of Node, too.
     await symlink(join(root, "node_modules/@types"), join(installed(), "../../@types"));
   });
 

@@ -165,7 +165,7 @@ describe("fromNodeWritable() of a response of node:http", () => {
         before = given();
         await pause(100);
       }
-      // What the system's own buffers take is not for us to say.
+      // The limit does not include the system's buffers, which are not under our control.
       assert.ok(response!.writableLength <= 80_000, `${response!.writableLength} bytes wait in the response`);
       socket.destroy();
       await cancelled;

@@ -53,7 +53,7 @@ const listeners = (writable: Writable): number =>
 describe("fromNodeWritable() after a pipe with preventClose lets others end the writable, and all arrives", () => {
   it("over a socket, though its reader is slow", async () => {
     await withTcpServer((socket) => {
-      // What the other side sends is never read: a socket that is destroyed then drops what it has not sent.
+      // The bytes from the other side are never read: destroying such a socket drops its unsent bytes.
       pipeAndEnd(socket).catch(assert.fail);
     }, async (port) => {
       const socket = connect({ port, host: "127.0.0.1" }).pause();

@@ -18,7 +18,7 @@ try {
   const start = performance.now();
   for (let rounds = 0; performance.now() - start < Number(milliseconds); rounds++) {
     const share = (performance.now() - start) / Number(milliseconds);
-    await new Promise((resolve) => setTimeout(resolve)); // what is put off to the next turn is done
+    await new Promise((resolve) => setTimeout(resolve)); // work that was deferred to the next turn is done by then
     if (share * SAMPLES >= samples.length) samples.push(sample(rounds));
     await scene.round(rounds);
   }

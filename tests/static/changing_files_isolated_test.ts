@@ -202,7 +202,8 @@ for (const entry of entries) {
   }
 
   for (const { name, change, result, meanwhile } of changes) {
-    // What the server of Bun sends by itself it does not hold against what was scanned, but it cuts what is too short.
+    // Bun's server sends files itself: it does not compare them with the scan, but cuts the response of a file that
+    // became too short.
     const isSeen = !(entry === "fetch" && runtime === "bun") || ["truncated", "emptied"].includes(name);
     const outcome = meanwhile === "cut" ? (isSeen ? "cut off" : "never mixed up with it") : "sent as it was";
     test(`${entry}: what is being sent of a file that is ${name} is ${outcome}`, () =>

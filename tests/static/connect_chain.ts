@@ -45,7 +45,7 @@ export class ConnectChain {
       const rest = path.slice(step.prefix.length);
       if (!path.startsWith(step.prefix) || !/^(?:$|[/?])/.test(rest)) return go(at + 1);
       const inner = (origin ?? "") + (rest.startsWith("/") ? rest : `/${rest}`);
-      // What a step without a prefix wrote stays for the next.
+      // The changes of a step without a prefix stay for the next step.
       if (step.prefix !== "") request.url = inner;
       try {
         step.run(request, response, (error) => {

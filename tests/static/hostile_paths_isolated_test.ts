@@ -59,7 +59,7 @@ after(async () => {
 /** @throws {AssertionError} if an answer gives something away, leads elsewhere, or shows a crash. */
 function assertHarmless(target: string, { status, fields, body }: Outcome): void {
   const about = `${JSON.stringify(target.slice(0, 300))} was answered ${status}`;
-  // What leaves no request line of HTTP/1.1 is the server's to refuse: Bun's does so by 505.
+  // If a target makes the request line invalid, the server refuses it: Bun's server with 505.
   assert.ok(status >= 200 && status < 500 || status === 505 && /[\0-\x20\x7f]/.test(target), about);
   const text = Buffer.from(body).toString("latin1");
   for (const [name, value] of fields) {

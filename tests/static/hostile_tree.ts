@@ -51,7 +51,7 @@ const open = {
   ".../secret.txt": `${PUBLIC}\n`,
   "f\u00fcnke/index.html": page,
   ".well-known/security.txt": `${PUBLIC}\n`,
-  // What has a hash and a variant is offered as a dictionary, in a field that names its path.
+  // A file with a hash and a variant is offered as a dictionary, in a field that contains its path.
   'odd"\\*:\r\nset-cookie: b\u20ac.4f3a9c1e.js': `// ${PUBLIC} `.repeat(9),
   'odd"\\*:\r\nset-cookie: b\u20ac.4f3a9c1e.js.br': `// ${PUBLIC}`,
 };

@@ -14,7 +14,7 @@ const readers: Readonly<Record<string, (stream: ReadableStream<Bytes>) => Readab
     return nativeGetReader.call(stream, { mode: "byob" });
   },
 };
-// What a runtime's own code calls, whatever the class of the stream overrides.
+// The method that the runtime's own code calls, even if the class of the stream overrides it.
 const nativeGetReader = globalThis.ReadableStream.prototype.getReader as (
   this: ReadableStream,
   options: { mode: "byob" },

@@ -151,7 +151,7 @@ sameAsNative("a chunk that cannot be cloned fails both sides of a transferred st
   return { failed, cancelled: await eventually(cancelled.then((reason) => (reason as Error).name)) };
 }, { skip: skip.readable });
 
-// What the other thread does: it writes what it reads, in capitals, to the stream it was given for that.
+// The code of the other thread: it reads a stream, and writes the text in capitals to another one.
 const workerSource = `
   const { parentPort } = require("node:worker_threads");
   parentPort.once("message", async ({ readable, writable }) => {

@@ -42,7 +42,7 @@ async function joined(stream: ReadableStream<string>): Promise<string> {
   return text;
 }
 
-/** Returns a promise that has been waited for, or else a sign. */
+/** Waits up to 5 s for a promise; returns its value, or `"never"`. */
 async function soon<T>(promise: Promise<T>): Promise<T | "never"> {
   const { promise: late, resolve } = Promise.withResolvers<"never">();
   const timer = setTimeout(() => resolve("never"), 5_000);

@@ -42,7 +42,7 @@ export async function getCompression(): Promise<string | undefined> {
   const other = `${cache}-compression`;
   if (existsSync(other)) return other;
   if (!hasScript()) return undefined;
-  // What the script brings by default is too old to have it.
+  // The script's default version is too old to have compression.
   return await brought(other, (folder) => output("bash", [script, folder, "forky"], root)).catch(() => undefined);
 }
 

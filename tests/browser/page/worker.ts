@@ -6,5 +6,5 @@ export function startWorker(library: Library): void {
   self.addEventListener("message", async ({ data }: MessageEvent<Group>) => {
     self.postMessage(await runChecks(groups[data], library));
   });
-  self.postMessage("ready"); // what came before is lost: modules of workers load late
+  self.postMessage("ready"); // earlier messages are lost, since modules of workers load late
 }

@@ -3,7 +3,7 @@ import { compress } from "@millrace/streams/hono";
 import { Hono } from "hono";
 
 const compression = createCompression();
-await compression.ready(); // else the first responses are sent as they are
+await compression.ready(); // otherwise the first responses are sent uncompressed
 const prices = createEventChannel({ retry: 2000 });
 
 let id = 0;
@@ -38,7 +38,7 @@ console.log(`listening at ${server.url}`);
 for (const signal of ["SIGTERM", "SIGINT"]) {
   process.once(signal, async () => {
     clearInterval(ticking);
-    prices.close(); // else its responses would never end
+    prices.close(); // otherwise its responses would never end
     await server.stop();
   });
 }

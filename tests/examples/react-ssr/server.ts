@@ -10,7 +10,7 @@ const server = createServer(async (request, response) => {
   try {
     const rendered = await renderToReadableStream(page(), { onError: (error) => console.error(error) });
     response.writeHead(200, { "content-type": "text/html; charset=utf-8" });
-    // What React renders in a turn of the event loop leaves in one write.
+    // All output of React in one turn of the event loop is sent in one write.
     await rendered.pipeTo(fromNodeWritable(response));
   } catch (error) {
     console.error(error); // the shell failed, or the client left

@@ -80,7 +80,7 @@ for (let seed = 1; seed <= tries(40); seed++) {
           expected.push(line);
           if (random(6) === 0) {
             const old = `${path}.${++names}`;
-            // What was copied before a line was read of it has nothing to be known by.
+            // A copy can only be recognised if at least one of its lines was read before.
             if (random(3) > 0 || !(JSON.parse(reader.kept).offset > 0)) await rename(path, old);
             else { // as logrotate's copytruncate does
               await copyFile(path, old);

@@ -68,7 +68,7 @@ test("a series with append neither writes to files of others nor removes them", 
       "app-00002.log": "of another\n",
       "app-00004.log": "abcdefgh\n",
     });
-    // What another program puts under a name that comes later, or in the place of a file.
+    // Another program creates files with later names, or replaces existing files.
     await pause(20); // the times of the two files must differ by the file system's clock
     await rm(join(directory, "app-00004.log"));
     await writeFile(join(directory, "app-00004.log"), "replaced\n");

@@ -1,6 +1,6 @@
 /** An application as its framework's own command makes it, or as small as the framework allows. */
 export interface Starter {
-  /** The command that makes its folder, which is called by the name; else `npm init -y`. */
+  /** The command that creates its folder, followed by the name; by default `npm init -y`. */
   readonly make?: string;
   /** Packages to install beside those that `make` names. */
   readonly packages?: string;

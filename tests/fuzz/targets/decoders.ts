@@ -67,8 +67,8 @@ async function stepped(pieces: readonly Uint8Array[], format: Format, size: numb
 function requireSame(one: Outcome, other: Outcome, what: string): void {
   if (one instanceof Error || other instanceof Error) {
     const [first, second] = [one, other].map((outcome) => outcome instanceof Error ? ending(outcome) : "bytes");
-    // What is both too large and corrupt may fail for either reason: pieces are looked at one after the other.
-    // zstd itself looks at the size that a frame announces in one go only, if the last block is empty.
+    // Input that is both too large and corrupt may fail for either reason, since pieces are read one after the other.
+    // Also, zstd checks a frame's announced size in one call only, if the last block is empty.
     if (what.startsWith("zstd") && [first, second].some((text) => text.includes("Data corruption"))) return;
     const isEither = [first, second].some((text) => text.includes("maxSize")) && first !== "bytes" &&
       second !== "bytes";

@@ -31,7 +31,7 @@ function decodesAlike(decoder: HpackDecoder, reference: ReferenceDecoder, block:
   try {
     expected = reference.decode(block);
   } catch {
-    // what it says is not compared
+    // the error's message is not compared
   }
   try {
     const fields = decoder.decodeHead(block, 0, block.length);

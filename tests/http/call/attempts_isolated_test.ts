@@ -88,7 +88,7 @@ async function take(protocol: Protocol, way: ProxyScheme | undefined, pill: Pill
       socket.emit("data", chunk);
     });
   const listener = await new Listener({}, onSocket).start();
-  // What an HTTP proxy is sent as it is has to be led on as it is, too.
+  // The proxy must forward unencrypted requests as well.
   const proxy = way && await new TestProxy(way, { lead: () => "127.0.0.1" }).start();
   const sent: HttpClientEvent[] = [];
   const client = new HttpClient({

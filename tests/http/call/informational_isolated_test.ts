@@ -61,7 +61,7 @@ for (const protocol of PROTOCOLS) {
     }, async ({ client, url }) => {
       let told = 0;
       const onInformational = (): void => void told++;
-      // What a session carries is bounded as well: it may be the first to have enough.
+      // The number of such responses in a session is also limited, and that limit may be reached first.
       const code = await failureOf(client.fetch(`${url}/`, { onInformational }));
       assert.ok(code === "LIMIT_EXCEEDED" || (protocol === "h2c" && code === "PROTOCOL_ERROR"), code);
       assert.ok(told <= 1000);

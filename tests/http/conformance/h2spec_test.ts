@@ -30,7 +30,8 @@ for (const scheme of ["http", "https"] as const) {
     const client = new HttpClient({ h2c: true, tls: { ca: certificates.ca }, retries: 0 });
     try {
       await Promise.all(server.urls.map((url) => converse(client, url)));
-      // What ends the connection passes a case of which nothing else is to be seen: it has to stay until they are judged.
+      // Some cases pass only if the connection ends, and can be observed in no other way: the connection must stay open
+      // until they are judged.
       await server.judged(TOO_LARGE);
       await within(client.close(), "close()");
       const failed = (await server.verdicts()).filter(({ passed }) => !passed);

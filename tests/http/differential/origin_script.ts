@@ -78,7 +78,7 @@ export class ScriptedOrigin {
     }
     if (ending === "fin") socket.end();
     if (ending !== "reset") return;
-    // What was written has to be on its way, or there is no answer at all.
+    // The written bytes must have left the process, or the client gets no answer at all.
     await new Promise((resolve) => setTimeout(resolve, 5));
     if (!socket.destroyed) socket.resetAndDestroy();
   }

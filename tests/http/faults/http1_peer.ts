@@ -43,7 +43,7 @@ export class Http1Peer {
         if (!this.#begin()) return;
         continue;
       }
-      const taken = current.isWhole ? 0 : current.take(this.#rest); // what follows a whole one waits
+      const taken = current.isWhole ? 0 : current.take(this.#rest); // bytes after a complete request wait
       if (taken === 0) return;
       this.#rest = this.#rest.subarray(taken);
     }

@@ -253,7 +253,7 @@ test("HpackDecoder tells literals apart that have the same bytes", () => {
     assert.deepEqual(head(decoder, plain), ["x", "\x1f"]);
     assert.deepEqual(head(decoder, huffman), ["x", "a"]);
   }
-  // What is fine as a value may be no name, and the other way round.
+  // Some texts are valid as a value and invalid as a name, and the reverse.
   for (let i = 0; i < 3; i++) {
     assert.deepEqual(head(decoder, Buffer.concat([OK, field("server", "Not A Name")])), ["server", "Not A Name"]);
     assert.equal(decoder.malformed, "");

@@ -106,7 +106,7 @@ async function startEcho(headerTableSize: number | undefined): Promise<{ server:
 
 for (const size of [undefined, 0, 300, 65_536]) {
   const settings = size === undefined ? "" : ` with a header table of ${size} bytes`;
-  // What a server takes says nothing of what its client takes, but Bun's encodes by it.
+  // The table size in a server's SETTINGS is independent of the table of its encoder, except in Bun.
   const skip = runtime === "deno"
     ? "Deno's node:http2 server now and then aborts its process"
     : runtime === "bun" && size === 65_536 && "Bun's server uses the table size of its own SETTINGS for encoding";

@@ -10,7 +10,7 @@ import { failureOf, newClient } from "../faults/trial.ts";
 import { Origin } from "../faults/origin.ts";
 import { PROTOCOLS } from "../scene.ts";
 
-/** The bytes that exceed a window, and any socket buffers. */
+/** A body that is larger than a window and the sockets' buffers together. */
 const LARGE = Buffer.alloc(8 << 20, "grist ");
 
 function answer(request: ServerRequest): void {

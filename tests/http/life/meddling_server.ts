@@ -28,7 +28,7 @@ function answer(socket: Socket, method: string, path: string, file: string | und
   const head = `HTTP/1.1 200 OK\r\ncontent-length: ${path.length}\r\n\r\n`;
   if (path.startsWith("/together")) return void socket.write(head + path + POISON, told);
   socket.write(method === "HEAD" ? head : head + path);
-  // The client has taken the response in by then, or else it sees what follows at once.
+  // The client has read the response by then; otherwise it would get the following bytes at once.
   setTimeout(() => {
     if (method === "HEAD") socket.write(path, told); // as careless servers do
     else MEDDLES[path.slice(1)]?.(socket, told);

@@ -168,7 +168,7 @@ class Plan {
     const { fault, act, reported, isWhole, canBeSent, steps } = this;
     const isWanted = fault === undefined && PATIENT.includes(act);
     const isLeft = act === "cancel" || fault === "NO_ERROR";
-    // What a server does not read although the system has taken it cannot be known.
+    // A client cannot know which bytes the server has not read after the system has taken them.
     const isUnknown = canBeSent && (fault !== undefined || act === "destroy");
     const rules: [isKept: boolean, broken: string][] = [
       [isWhole || !isWanted, "it was cut"],

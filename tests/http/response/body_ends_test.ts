@@ -175,7 +175,7 @@ async function run(each: Case, names: readonly string[]): Promise<void> {
   const isWhole = trouble === "none" || (trouble === "abort amid" && arrival === "before" && coding === "identity");
   const isExpected = expectedError(each);
   for (const [at, { got, error }] of (await within(Promise.all(results), what)).entries()) {
-    // What is corrupt gives other bytes before its checksum is there.
+    // Corrupt content may decode to other bytes before its checksum arrives.
     if (trouble !== "corrupt") assert.ok(CONTENT.subarray(0, got.length).equals(got), `other bytes: ${what}`);
     if (error === undefined) assert.equal(got.length, CONTENT.length, `success with ${got.length} bytes: ${what}`);
     if (error?.error === CANCELLED) continue; // cancelled by its reader; the other readers continue

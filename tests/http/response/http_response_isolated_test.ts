@@ -277,7 +277,7 @@ test("console.log() shows what fetch's responses show, and does not touch the bo
   if (deno) assert.match(deno.inspect(arrived("")), /^Response \{[^]*status: 200/);
 });
 
-// What a server of the runtime makes of our responses.
+// The handling of our responses by the runtime's servers.
 
 /** Serves what `make` gives, on the runtime's own server, as `lib/runtime` does. */
 async function serving(make: () => Response, use: (url: string) => Promise<void>): Promise<void> {

@@ -136,7 +136,7 @@ export function expectationOf(world: string, theirs: Snapshot, options: RunOptio
     if (content === undefined) {
       for (const suffix of suffixes) {
         mayBeMade.add((copies ? `out/${file.path}` : file.place) + suffix);
-        mayBeTold.add(file.path + suffix); // what stands there was hardly made from it
+        mayBeTold.add(file.path + suffix); // the variant there was probably not made from this file
       }
       return;
     }

@@ -89,7 +89,7 @@ test(title, { timeout: 3_600_000 }, async () => {
         isRemoved && told < whole.length ? [] : [digestOf(whole)],
       );
       await new BucketSessions(store.bucket(), 3_600_000).removeExpired(-1000);
-      await store.bucket().removeAbandoned({ olderThan: 0 }); // what a copy leaves whose removal failed
+      await store.bucket().removeAbandoned({ olderThan: 0 }); // removes the remains of a copy whose removal failed
       assert.equal(store.objects.size, files.length, "the file alone");
       assert.equal(store.uploads.size, 0);
       store.objects.clear();
