@@ -37,7 +37,8 @@ export async function buildBrowser(outdir: string): Promise<string[]> {
     codecs,
     options: { ...common, plugins: [pastInternalFaces()] },
   });
-  // Apart, each in one file: else pages with streams would load what both share by another request.
+  // The codecs are bundled separately, each into one file: otherwise pages with streams would need another request for
+  // the code that both share.
   const ofCodecs = await bundle({
     entries: Object.fromEntries(CODECS.map((codec) => [codec, `lib/codecs/${codec}.ts`])),
     outdir,

@@ -16,9 +16,9 @@ const OPTIONS = [
 ];
 
 /**
- * Makes JavaScript of a script and all that it imports, and returns its path in the repository. Else the types that Node
- * strips as it starts would take it 50 MiB, which is no contestant's memory. Packages that are CommonJS must stay
- * external.
+ * Bundles a script and all its imports into JavaScript, and returns its path in the repository. Without this, Node
+ * would strip the types at its start and take 50 MiB for it, which would count as the contestant's memory. CommonJS
+ * packages must stay external.
  */
 export async function bundled(script: string, packages: "in" | "external" = "in"): Promise<string> {
   const folder = join("bench/.corpus/scripts", dirname(script));
