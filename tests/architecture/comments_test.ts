@@ -64,8 +64,8 @@ const PRIVATE: readonly { readonly words: RegExp; readonly instead: string }[] =
   { words: /, (?:and some|as it does)\./, instead: "the margin, the second subject" },
 ];
 
-/** A doc comment, a block of line comments, or a comment at the end of a line of code. */
-const COMMENT = /\/\*\*[\s\S]*?\*\/|^[ \t]*\/\/.*(?:\n[ \t]*\/\/.*)*|[;,{})\]] \/\/ .*/gm;
+/** A doc comment, another block comment, a block of line comments, or a comment at the end of a line of code. */
+const COMMENT = /\/\*\*[\s\S]*?\*\/|^\/\*\n[\s\S]*?\*\/|^[ \t]*\/\/.*(?:\n[ \t]*\/\/.*)*|[;,{})\]] \/\/ .*/gm;
 
 /** Finds the comments of source files, each as one line of text. */
 function* commentsOf(...patterns: readonly string[]): Generator<{ readonly at: string; readonly text: string }> {
