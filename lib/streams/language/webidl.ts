@@ -87,8 +87,8 @@ export function isAbortSignal(value: unknown): value is AbortSignal {
 }
 
 /*
- * How our own code makes objects of public classes that callers cannot construct, or not from a state: the state
- * waits here while the constructor runs. Callers cannot see it, and it costs them nothing.
+ * Makes objects of public classes that callers cannot construct, or not from a state: the state is kept here while the
+ * constructor runs. Callers cannot observe it, and their own calls take no longer.
  */
 
 let waiting: object | undefined;

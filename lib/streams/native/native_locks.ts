@@ -3,9 +3,9 @@ import { nativeByobReader, NativeReadableStreamBYOBReader, nativeReader } from "
 import { markAsHandled } from "../language/promises.ts";
 
 /*
- * A runtime that keeps what it knows of streams in internal slots learns of ours by locks and reads of its own alone: the
- * native side of a stream, there the stream itself, is locked whenever ours is, and read once to be disturbed. Nothing
- * comes of that read, as the feed does not answer it.
+ * Some runtimes keep the state of streams in internal slots, which only locks and reads can change. The native side of a
+ * stream is therefore locked whenever the stream is locked, and read once to become disturbed. The feed does not answer
+ * that read, so that it has no other effect.
  */
 
 /** A lock of a native stream: a reader or a writer. */

@@ -95,7 +95,7 @@ export function toPipeTransform(
 ): { readable: object; writable: object; writableEnd: WritableEnd } {
   const pair = toDictionary(value, "the transform");
   const { readable } = pair;
-  // Streams of this package would pass as native, but that check would make their native side, which each lock then also locks.
+  // The second check would make the native side of a stream of this package, which every later lock would also lock.
   if (readableStreamStateOf(readable) === undefined && !isNativeReadableStream(readable)) {
     throw noStream(readable, "the transform's readable", "Readable");
   }

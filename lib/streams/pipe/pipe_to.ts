@@ -99,7 +99,7 @@ function isNative(source: unknown, destination: unknown, options?: StreamPipeOpt
     isNativeReadableStream(source) && isNativeWritableStream(destination);
 }
 
-/** Locks both ends and starts the pipe. @throws {TypeError} if one is locked. */
+/** Locks both ends and starts the pipe. @throws {TypeError} if an end is locked. */
 function startPipe(source: ReadableEnd, destination: WritableEnd, options: PipeOptions): Promise<void> {
   source.checkFree();
   destination.checkFree();

@@ -57,7 +57,7 @@ export class ByteLengthQueuingStrategy {
     return this.#highWaterMark;
   }
 
-  /** Returns a chunk's `byteLength`. */
+  /** The function that returns a chunk's `byteLength`. */
   get size(): (chunk: { readonly byteLength: number }) => number {
     this.#highWaterMark; // brand check
     return byteLength;

@@ -193,10 +193,10 @@ export function checkCanCloseOrEnqueue(controller: ReadableControllerState, acti
 }
 
 /*
- * The life of a pull. `pulling` is true from callPull() to its end, and whatever would have pulled meanwhile sets
- * `pullAgain`.
+ * The states of a pull. `pulling` is true from callPull() to the end of the pull; a request for another pull during it
+ * sets `pullAgain`.
  *
- *     callPullIfNeeded()            only where shouldCallPull(), and no pull is under way
+ *     callPullIfNeeded()            only if shouldCallPull(), and no pull is pending
  *            |
  *        callPull() ---> source.pull() returned ...
  *            |
@@ -204,13 +204,13 @@ export function checkCanCloseOrEnqueue(controller: ReadableControllerState, acti
  *            |
  *            |-- a promise, or it threw ...... settle(): onPulled() or onPullFailed() when the promise has settled
  *            |
- *            `-- anything else ............... what a promise that is resolved would have come to:
+ *            `-- anything else ............... the effect of a resolved promise:
  *                  |
- *                  |-- the stream is ending ... nothing: it is pulled no more
+ *                  |-- the stream is ending ... nothing: there is no further pull
  *                  |
  *                  |-- a user reads .......... reactToPull(): onPulled() a microtask later
  *                  |
- *                  `-- no reader's read() .... the pull has ended: endPull() pulls again, as long as that is asked for and
+ *                  `-- no reader's read() .... the pull has ended: endPull() pulls again while another pull is requested,
  *                      waits for it            up to mostPullsAtOnce times, then as for a user
  *
  * onPulled() also follows start. It ends the pull, and calls callPullIfNeeded() if `pullAgain` is set.
