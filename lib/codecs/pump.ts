@@ -14,13 +14,14 @@ import {
 import { FINISH, MAX_OUTPUT, type PieceLimits, Session, WholeOutput } from "./session.ts";
 
 /*
- * Drives codecs beside other work: pieces go in, a step is made, its output goes out. Of all codecs of a thread:
+ * Runs codecs in steps beside other work: each step takes a piece of input, and its output is passed on. For all codecs
+ * of a thread:
  *
- * 1. In a turn of the event loop they compute for LONGEST and one step at most, however many streams are open.
- * 2. Steps that wait are made in the order in which they came, so that a small stream does not wait for large ones.
- * 3. A step is made when the output of the one before it was taken: what is not read is not made.
- * 4. A step reads what is there: bytes that were transferred until then are an error, never a shorter stream.
- * 5. What is closed while its step waits makes no other one.
+ * 1. In a turn of the event loop they compute for MAX_TURN_TIME and at most one step more, however many streams are open.
+ * 2. Waiting steps run in the order of their arrival, so that a small stream does not wait for large ones.
+ * 3. A step runs once the output of the previous one was taken: output that is not read is not computed.
+ * 4. A step reads the current bytes: if they were transferred meanwhile, that is an error, never a shorter stream.
+ * 5. A stream that is closed while its step waits runs no further step.
  */
 
 /** The maximum time in ms that codecs compute in one turn of the event loop. */

@@ -101,7 +101,7 @@ export class LockHolder {
     try {
       withFileNow(this.path, constants.O_RDONLY, (descriptor) => readSync(descriptor, bytes, 0, 1, 0));
     } catch {
-      // The file is another user's, or no descriptor is free: then times must suffice.
+      // The file is another user's, or no descriptor is free: only its time is compared.
     }
     const status = lstatSync(this.path, { throwIfNoEntry: false });
     return status && { time: status.mtimeMs, mark: bytes[0] };

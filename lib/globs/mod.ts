@@ -36,7 +36,3 @@ function faultOf(pattern: string, parse: (text: string) => RegExp): string | und
     return "one of its brackets lacks the other; put a backslash before one that stands for itself";
   }
 }
-
-/*
- * Patterns for paths, such as `assets/*.js`.
- */

@@ -27,7 +27,7 @@ export function isOwnName(name: string): boolean {
 }
 
 /*
- * The format of the manifest: its writer, a reader of the whole, a reader of lines, and the checks of records that were read.
+ * The format of the manifest: its writer, a reader of the whole manifest, a reader of lines, and checks of the records.
  */
 
 /** The first line of a manifest by this writer, and the last one. */

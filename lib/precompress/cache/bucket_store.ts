@@ -71,7 +71,7 @@ async function* piecesOf(path: string, trailer: Uint8Array): AsyncGenerator<Uint
   yield trailer;
 }
 
-/** Opens the cache at `s3://BUCKET/PREFIX`, by the variables of AWS' tools. Throws a TypeError if one is invalid. */
+/** Opens the cache at `s3://BUCKET/PREFIX`, by the variables of AWS' tools. Throws a TypeError if a variable is invalid. */
 export async function openBucketStore(address: string, signal: AbortSignal | undefined): Promise<BucketStore> {
   const { bucket, prefix } = partsOf(address);
   const required = (name: string): string => {

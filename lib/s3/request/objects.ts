@@ -17,7 +17,7 @@ interface PagedList<T> {
   /** The maximum number of entries to read. Default: all. */
   readonly limit?: number;
   readonly signal: AbortSignal | undefined;
-  /** Returns the entries of a page. Throws if one is incomplete. */
+  /** Returns the entries of a page. Throws if an entry is incomplete. */
   entries(page: XmlResponse): T[];
   /** Returns the query for the next page. Throws if a page that is not the last lacks it. */
   next(page: XmlResponse): Query;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** Characters that encodeURIComponent leaves unchanged, unlike signatures. */
+/** Characters that encodeURIComponent leaves unchanged, but that are encoded in signatures. */
 const LEFT = /[!'()*]/g;
 /** A slash beside `.` or `..`, which URLs would resolve, but which are ordinary names in keys. */
 const SLASH_AT_DOTS = /\/(?=\.{1,2}(?:\/|$))|(?<=(?:^|\/)\.{1,2})\//g;

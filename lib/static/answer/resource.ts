@@ -88,7 +88,7 @@ export class Resource {
     return this.#lastChoice = best(this.variants, accepted);
   }
 
-  /** Returns another variant than the chosen one that the client has, by `If-None-Match`, and accepts. */
+  /** Returns a variant that the client accepts and already has by `If-None-Match`, even if it is not the chosen one. */
   owned(request: RequestFields, isListed: (tag: string) => boolean): Variant | undefined {
     const accepted = acceptedCodings(request.get("accept-encoding"));
     const isOwned = ({ isOpen, representation, tag }: Variant) =>

@@ -119,7 +119,7 @@ function onFailure(error: unknown, site: Site, request: Request, file: FileParts
   return answerBusy(file.variant.resource, request.headers).response();
 }
 
-/** Answers with another variant if the file of one has changed since the scan. */
+/** Answers without a variant whose file has changed since the scan. */
 function withoutVariant(site: Site, request: Request, { variant }: FileParts): Response | Promise<Response> {
   site.fault(variant);
   return fetchFrom(site, request);

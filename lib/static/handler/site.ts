@@ -259,7 +259,7 @@ export class Site {
     else this.#succession.begin();
   }
 
-  /** Runs {@linkcode #replace} after a deploy; otherwise the scan completes the last deploy, or begins the next one. */
+  /** Runs {@linkcode #replace}. If a deploy was announced and its result is not served, the next run counts as its scan. */
   async #replaceOnce(isWhole: (table: Table) => boolean | Promise<boolean>): Promise<boolean> {
     const isDeployed = this.#isDeployed;
     this.#isDeployed = false;

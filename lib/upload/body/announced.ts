@@ -46,7 +46,7 @@ export interface Announced {
   readonly digests: ReadonlyMap<string, ReadonlyMap<DigestAlgorithm, string>>;
 }
 
-/** Returns the announcements in header fields and options. @throws {UploadError} if one is malformed, missing, or exceeds a limit. */
+/** Returns the announcements in header fields and options. @throws {UploadError} if an announcement is malformed, missing, or exceeds a limit. */
 export function announcedOf(source: BodySource, options: SaveBodyOptions): Announced {
   const { maxBytes = Infinity, verify = true } = options;
   const field = (name: string): string | undefined => isDecoded(source) ? undefined : fieldOf(source, name);

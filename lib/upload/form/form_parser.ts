@@ -102,7 +102,7 @@ export class FormParser {
   write(pieces: readonly Uint8Array[]): readonly FormEvent[] {
     this.#events = [];
     for (const piece of pieces) {
-      // The search copies a piece only if it has kept bytes before it: always the line end before the first boundary, rarely more.
+      // The search copies a piece if bytes before the piece were kept: the line end before the first boundary always, others rarely.
       const begin = this.#hasBegun ? 0 : BEGINNING;
       this.#hasBegun = true;
       if (begin > 0) this.#take(piece.subarray(0, begin));
