@@ -11,8 +11,8 @@ import { runtime } from "../support/runtime.ts";
 import { installsCopies, orders, seenOfCopies } from "./installed_copies.ts";
 
 /*
- * Two copies of the package in a process, as when an application and a dependency each bring one: modules that are built
- * twice, since sources have one place for each `#streams/…` on Deno.
+ * Two copies of the package in a process, as when an application and a dependency each install one. They are two builds
+ * of the modules, since on Deno each `#streams/…` of the sources leads to one file only.
  */
 
 type Copy = typeof import("../../lib/streams/mod.ts");

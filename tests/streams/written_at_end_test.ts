@@ -6,8 +6,8 @@ import { fromNodeWritable } from "../../lib/node/mod.ts";
 import * as ours from "../../lib/streams/mod.ts";
 
 /*
- * A pipe that leaves its destination open ends when all that it read is written: what follows goes behind it. So it is
- * with native streams, and has to be for each pipe into each stream of this package.
+ * A pipe that does not close its destination ends when all chunks that it read are written, so that later writes follow
+ * them. Native streams do the same, and every pipe into any stream of this package must.
  */
 
 const native = { ReadableStream, WritableStream };

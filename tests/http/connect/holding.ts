@@ -1,7 +1,7 @@
 /**
- * A process that connects, says `attached`, and `closed` when the server closed the connection; it ends earlier if nothing keeps it.
+ * A process that connects, prints `attached`, and `closed` when the server has closed the connection. It ends earlier if nothing keeps the process alive.
  *
- *   holding.ts TCP|TLS|"TLS over a socket" PORT HOLD,HOLD,…    where the last word tells the server, too, whether to end it
+ *   holding.ts TCP|TLS|"TLS over a socket" PORT HOLD,HOLD,…    the server reads the last word, too: whether to end it
  */
 import { connect } from "node:net";
 import process from "node:process";
