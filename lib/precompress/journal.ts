@@ -102,7 +102,7 @@ export class Journal {
       if (found?.length !== expected) throw new FolderChangedError(folder);
       const journal = new Journal(path, lock, openJournal(folder, path, found !== undefined));
       try {
-        // A line end first, since the last line may be incomplete.
+        // The entry begins with a line end, since the last line may be incomplete.
         journal.#write(`\n${JSON.stringify({ copied })}\n`);
       } catch (error) {
         const { code = "" } = error as NodeJS.ErrnoException;

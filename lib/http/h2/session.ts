@@ -256,7 +256,7 @@ export class Session
     this.#liveness.prove();
   };
 
-  /** Whether a PING is needed: after all bodies, or after late ones while requests are open, since they are kept until its acknowledgement. */
+  /** Whether a PING is needed: after all bodies, or after late bodies while requests are open. The session keeps late bodies until its acknowledgement. */
   get #needsProof(): boolean {
     const { asked, late, isAllSent } = this.#ends;
     return asked === 0 ? late.length > 0 || isAllSent : this.#isEndNear && isAllSent;

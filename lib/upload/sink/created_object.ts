@@ -38,7 +38,7 @@ export class CreatedObject implements Undoable {
     if (!this.replaced && await objectAt(this.#bucket, this.#key) !== undefined) this.replaced = true;
   }
 
-  /** Removes the object if it has its mark, on the condition of an unchanged entity tag, if the store supports that. */
+  /** Removes the object if it has this upload's mark. If the store supports conditions, the entity tag must be unchanged. */
   async undo(): Promise<Undone> {
     if (this.replaced) return "kept";
     await this.#stream?.abort().catch(() => {}); // waits for a request that began before the failure
