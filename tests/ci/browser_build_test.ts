@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -8,6 +8,7 @@ import { pathToFileURL } from "node:url";
 import { brotliCompressSync } from "node:zlib";
 import { build } from "esbuild";
 import { buildBrowser, buildBundlerModules } from "../../.ci/browser_build.ts";
+import { namesOfServers } from "../../.ci/page_sources.ts";
 import type * as Millrace from "../../mod.ts";
 import { runtime } from "../support/runtime.ts";
 
@@ -129,6 +130,18 @@ describe("what is built for browsers", { skip: runtime !== "node" && "it is the 
     load("stdin.js");
     return [...loaded].map((name) => all.get(name)!);
   }
+
+  test("no module of a page names what servers alone have", () => {
+    const names = new RegExp(`\\b(?:${namesOfServers.join("|")}|(?:replace|restore)Global)\\b`);
+    const modules = globSync("{browser,modules}/**/*.js", { cwd: folder }).filter((path) => !path.includes("wasm"));
+    assert.ok(modules.length > 50);
+    const naming = modules.filter((path) => names.test(readFileSync(join(folder, path), "utf8")));
+    // They declare them, as types and tests want, and bundlers leave that out.
+    assert.deepEqual(
+      naming.sort(),
+      ["language/host.browser.js", "language/native_classes.js"].map((path) => `modules/lib/streams/${path}`),
+    );
+  });
 
   test("the licences of what is compiled into the codecs stand beside them", () => {
     const notices = readFileSync(join(folder, "browser/wasm/THIRD_PARTY_NOTICES.txt"), "utf8");
