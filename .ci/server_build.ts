@@ -88,7 +88,7 @@ const COPY = "copy:";
  * import of the streams would otherwise load a second chunk, which takes as long as 40 KB of code.
  */
 const COPIED: ReadonlySet<string> = new Set([
-  "lib/streams/language/array_buffers.ts",
+  "lib/streams/language/bytes.ts",
   "lib/streams/language/errors.ts",
   "lib/streams/language/host.ts",
   "lib/streams/shortcuts/async_context.ts",
