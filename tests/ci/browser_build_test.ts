@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import process from "node:process";
 import test, { after, before, describe } from "node:test";
 import { pathToFileURL } from "node:url";
 import { brotliCompressSync } from "node:zlib";
@@ -130,6 +132,37 @@ describe("what is built for browsers", { skip: runtime !== "node" && "it is the 
     load("stdin.js");
     return [...loaded].map((name) => all.get(name)!);
   }
+
+  test("a browser without byte streams has those of this package, and its functions take them", () => {
+    const script = `
+      delete globalThis.ReadableStreamBYOBReader;
+      delete globalThis.ReadableStreamBYOBRequest;
+      delete globalThis.ReadableByteStreamController;
+      const { ReadableStream, ReadableStreamBYOBReader } = await import(process.argv[1]);
+      const make = () => new ReadableStream({
+        type: "bytes",
+        start: (controller) => (controller.enqueue(new Uint8Array([7])), controller.close()),
+      });
+      const stream = make();
+      const reader = stream.getReader({ mode: "byob" });
+      let told = [reader instanceof ReadableStreamBYOBReader, String(reader), stream.locked];
+      try {
+        new Response(stream);
+      } catch ({ name }) {
+        told.push(name);
+      }
+      told.push((await reader.read(new Uint8Array(4))).value.join());
+      await reader.closed;
+      reader.releaseLock();
+      told.push(stream.locked, (await new Response(make()).bytes()).join());
+      console.log(JSON.stringify(told));
+    `;
+    for (const path of ["browser/streams.js", "modules/lib/streams/mod.js"]) {
+      const url = pathToFileURL(join(folder, path)).href;
+      const told = JSON.parse(execFileSync(process.execPath, ["--input-type=module", "-e", script, url]).toString());
+      assert.deepEqual(told, [true, "[object ReadableStreamBYOBReader]", true, "TypeError", "7", false, "7"], path);
+    }
+  });
 
   test("no module of a page names what servers alone have", () => {
     const names = new RegExp(`\\b(?:${namesOfServers.join("|")}|(?:replace|restore)Global)\\b`);

@@ -61,29 +61,10 @@ const writer: Writer = NativeWritableStreamDefaultWriter.prototype;
 /** Whether the runtime has byte streams: WebKitGTK 2.50 has none. */
 export const hasNativeByteStreams: boolean = "ReadableStreamBYOBReader" in natives;
 
-/** A stand-in for BYOB readers, which locks the native sides of this package's streams where the runtime has none. */
-class NoByobReader {
-  readonly #reader: Reader;
-  constructor(stream: globalThis.ReadableStream) {
-    this.#reader = nativeGetReader.call(stream) as Reader;
-  }
-  get closed(): Promise<void> {
-    return nativeReaderClosed.call(this.#reader);
-  }
-  cancel(reason: unknown): Promise<void> {
-    return nativeReader.cancel.call(this.#reader, reason);
-  }
-  read(): Promise<unknown> {
-    return nativeReader.read.call(this.#reader);
-  }
-  releaseLock(): void {
-    nativeReader.releaseLock.call(this.#reader);
-  }
-}
-
+/** The class of BYOB readers, or that of other readers: it locks native sides as well. */
 export const NativeReadableStreamBYOBReader: Classes["ReadableStreamBYOBReader"] = hasNativeByteStreams
   ? nativeClass("ReadableStreamBYOBReader", "read")
-  : NoByobReader as never;
+  : NativeReadableStreamDefaultReader as never;
 
 const byobReader: ByobReader = NativeReadableStreamBYOBReader.prototype;
 
