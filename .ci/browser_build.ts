@@ -108,7 +108,8 @@ export async function buildBundlerModules(outdir: string, codecs: string): Promi
   for (const path of written) {
     const module = new MappedText(readFileSync(path, "utf8"), undefined, outdir);
     module.minify();
-    writeFileSync(path, module.text);
+    // What is left of imports whose uses only servers have. No module has side effects.
+    writeFileSync(path, module.text.replace(/\bimport(["'`])\.[^"'`]*\1;/g, ""));
   }
   return written;
 }

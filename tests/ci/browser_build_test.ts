@@ -176,6 +176,12 @@ describe("what is built for browsers", { skip: runtime !== "node" && "it is the 
     );
   });
 
+  test("no module for bundlers imports another one for nothing", () => {
+    const modules = globSync("modules/**/*.js", { cwd: folder });
+    const bare = modules.filter((path) => /import *["'`]/.test(readFileSync(join(folder, path), "utf8")));
+    assert.deepEqual(bare, [], "none has side effects");
+  });
+
   test("the licences of what is compiled into the codecs stand beside them", () => {
     const notices = readFileSync(join(folder, "browser/wasm/THIRD_PARTY_NOTICES.txt"), "utf8");
     for (const name of ["zstd", "brotli", "libdeflate", "zlib-rs", "Rust's standard library"]) {
