@@ -273,17 +273,9 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     return this.#core.revocationOf(this.#request);
   }
 
-  ended(): BodyControl {
+  ended(): BodyControl & EndedRequest {
     const { signal, origin } = this.#request;
-    const ended: BodyControl & EndedRequest = {
-      core: this.#core,
-      signal,
-      origin,
-      consumed: ignore,
-      cancel: ignore,
-      revoked,
-    };
-    return ended;
+    return { core: this.#core, signal, origin, consumed: ignore, cancel: ignore, revoked };
   }
 
   #discard(bytes: number): void {

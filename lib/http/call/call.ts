@@ -5,7 +5,8 @@ import type { ResponseHead } from "../connection.ts";
 import { isPipelinable } from "../h1/exchange.ts";
 import { wantsHttp1 } from "../h2/protocol.ts";
 import { HttpError, type HttpErrorCode } from "../http_error.ts";
-import { ANSWERED, type CallContext, type Caller, type CallOwner, type LiveCall, type OwnedCall } from "../calls.ts";
+import { ANSWERED, type CallContext, type Caller, type CallOwner, inMicrotask } from "../calls.ts";
+import type { LiveCall, OwnedCall } from "../calls.ts";
 import { responses } from "../origin/open_connection.ts";
 import type { Origin } from "../origin/origin.ts";
 import { PooledConnection, type WaitingRequest, type WaitingRoom } from "../origin/connection_pool.ts";
@@ -24,7 +25,7 @@ let deliveries: Pick<Call, "deliver">[] = [];
 /** Calls `deliver` in a microtask, one for all calls of a turn: a body of one piece has arrived by then. */
 function deliverInMicrotask(delivery: Pick<Call, "deliver">): void {
   deliveries.push(delivery);
-  if (deliveries.length === 1) queueMicrotask(deliverAll);
+  if (deliveries.length === 1) inMicrotask(deliverAll);
 }
 
 function deliverAll(): void {
@@ -237,7 +238,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
 
   /** @param isFirst Whether the call queues for the first time, and so behind all other calls. */
   #queue(isFirst: boolean = true): void {
-    this.#trace ??= openTrace(this.#request, this.context);
+    if (this.context !== undefined) this.#trace ??= openTrace(this.#request, this.context);
     if (this.#isOver) return this.#trace?.onError(undefined);
     this.#core.remember(this.#origin);
     if (isFirst) this.#origin.schedule(this);

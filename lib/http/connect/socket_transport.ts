@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import { clearImmediate, setImmediate } from "node:timers";
 import { afterPoll, makeYoungObjects, pauseTlsReads } from "../../runtime/mod.ts";
 import { Hold, Timer } from "../../timers/mod.ts";
+import { inMicrotask } from "../calls.ts";
 import { copyOf } from "../response/byte_queue.ts";
 import type { Transport, TransportEvents } from "../connection.ts";
 import type { TlsAttempt } from "./tls_handshake.ts";
@@ -69,11 +70,9 @@ export class SocketTransport implements Transport {
   readonly alpnProtocol: string | undefined;
   readonly remoteAddress: string | undefined;
   readonly remotePort: number | undefined;
-  readonly #socket: Duplex;
-  readonly #bottom: Duplex;
+  readonly #socket: Layer;
+  readonly #bottom: Layer;
   readonly #tls: TlsAttempt | undefined;
-  /** All streams, since TLS over a stream does not always pass on ref() and unref(). */
-  readonly #layers: readonly Layer[];
   #events: TransportEvents | undefined;
   #error: Error | undefined;
   #destroyed = false;
@@ -93,7 +92,6 @@ export class SocketTransport implements Transport {
   constructor(socket: Duplex, { bottom, tls, isForeign = false }: SocketLayers) {
     this.#socket = socket;
     this.#bottom = bottom;
-    this.#layers = socket === bottom ? [socket] : [socket, bottom];
     this.#tls = tls;
     this.#isForeign = isForeign;
     this.#copies = isForeign && tls === undefined;
@@ -102,7 +100,7 @@ export class SocketTransport implements Transport {
     this.remoteAddress = remoteAddress ?? (socket as Partial<Socket>).remoteAddress;
     this.remotePort = remotePort ?? (socket as Partial<Socket>).remotePort;
     this.#closed = socket.closed;
-    this.#hold = (bottom as Layer).unref === undefined ? new Hold() : undefined;
+    this.#hold = this.#bottom.unref === undefined ? new Hold() : undefined;
     this.#hold?.set(true);
     this.#error = socket.errored ?? undefined;
     socket.on("error", (error) => {
@@ -132,7 +130,7 @@ export class SocketTransport implements Transport {
   attach(events: TransportEvents): void {
     this.#events = events;
     const socket = this.#socket;
-    if (this.#closed) return queueMicrotask(() => events.onClose(this.#error));
+    if (this.#closed) return inMicrotask(() => events.onClose(this.#error));
     socket.on("drain", this.#onDrain);
     socket.on("end", () => {
       this.#gathered.flush();
@@ -195,10 +193,9 @@ export class SocketTransport implements Transport {
   keepProcess(alive: boolean): void {
     if (alive === this.#held) return;
     this.#held = alive;
-    for (const layer of this.#layers) {
-      if (alive) layer.ref?.();
-      else layer.unref?.();
-    }
+    const change = alive ? "ref" : "unref";
+    this.#socket[change]?.();
+    if (this.#bottom !== this.#socket) this.#bottom[change]?.(); // TLS over a stream does not pass it on everywhere
     this.#hold?.set(alive && !this.#destroyed && !this.#closed);
   }
 

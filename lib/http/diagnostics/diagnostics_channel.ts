@@ -46,7 +46,7 @@ export function isWatched(): boolean {
 }
 
 /** Opens a trace that reports an attempt to subscribers of `node:diagnostics_channel`, like undici, if there are any: {@link request} has the fields they add. */
-export function openTrace(request: FetchRequest, context: CallContext | undefined): RequestTrace | undefined {
+export function openTrace(request: FetchRequest, context: CallContext): RequestTrace | undefined {
   return isRequestWatched() ? new RequestTrace(request, context) : undefined;
 }
 
@@ -54,9 +54,9 @@ export class RequestTrace {
   /** The request with the fields that subscribers have added. */
   readonly request: FetchRequest;
   readonly #view: ReturnType<typeof viewOfRequest>;
-  readonly #context: CallContext | undefined;
+  readonly #context: CallContext;
 
-  constructor(request: FetchRequest, context: CallContext | undefined) {
+  constructor(request: FetchRequest, context: CallContext) {
     const view = this.#view = viewOfRequest(request);
     this.#context = context;
     this.#publish("create", {});
@@ -98,9 +98,7 @@ export class RequestTrace {
   }
 
   #publish(step: Step, message: object): void {
-    const publish = (): void => channels()[step].publish({ request: this.#view, ...message });
-    if (this.#context === undefined) publish();
-    else this.#context.run(publish);
+    this.#context.run(() => channels()[step].publish({ request: this.#view, ...message }));
   }
 }
 

@@ -1,4 +1,5 @@
 import process from "node:process";
+import { inMicrotask } from "../calls.ts";
 import type { RequestBody, Transport } from "../connection.ts";
 import { type HttpError, takenBack } from "../http_error.ts";
 import { FIRST_SLAB, SlabWriter } from "../slab_writer.ts";
@@ -9,8 +10,6 @@ const MAX_SLAB = 64 * 1024 + 256;
 
 /** The bytes from which a body in memory is written in pieces, so that its progress shows. */
 export const LARGE: number = 256 * 1024;
-
-const RESOLVED = Promise.resolve();
 
 export interface BodyWriterEvents {
   /** The body could not be read to its end, and the server waits for the rest. */
@@ -49,7 +48,7 @@ export class BodyWriter {
   start(head: Uint8Array): void {
     if (head.length > FIRST_SLAB / 2) this.#transport.write(head);
     else this.#output.put(head, 0);
-    void RESOLVED.then(this.#flushSoon);
+    inMicrotask(this.#flushSoon);
     if (this.#body.bytes === undefined) this.#read();
     else this.#onPiece(this.#body.bytes);
   }

@@ -1,15 +1,7 @@
+import { inMicrotask } from "../calls.ts";
 import { toConnectionError } from "../connect/connection_error.ts";
-import type {
-  Connection,
-  ConnectionOwner,
-  Exchange,
-  ExchangeHandler,
-  HeaderList,
-  RequestBody,
-  RequestHead,
-  Transport,
-  TransportEvents,
-} from "../connection.ts";
+import type { Connection, ConnectionOwner, Exchange, ExchangeHandler, HeaderList } from "../connection.ts";
+import type { RequestBody, RequestHead, Transport, TransportEvents } from "../connection.ts";
 import type { ResolvedOptions } from "../http_client_options.ts";
 import { HttpError } from "../http_error.ts";
 import type { BodyWriter } from "./body_writer.ts";
@@ -82,7 +74,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     this.#idleTimeout = options.idleTimeout;
     this.#reader = new ResponseReader(this, options.maxHeaderSize);
     this.#idle = new Timer(() => this.#finish(), { keepsAlive: false });
-    queueMicrotask(() => this.#isNew = false);
+    inMicrotask(() => this.#isNew = false);
     transport.attach(this);
     transport.keepProcess(false);
     this.#idle.start(Math.max(options.idleTimeout, FIRST_USE));
@@ -107,7 +99,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     const exchange = new Http1Exchange(this, head, body, handler);
     if (this.#ended) {
       const error = this.#error ?? this.#lost("had lost the connection before the request was sent");
-      queueMicrotask(() => exchange.fail(error));
+      inMicrotask(() => exchange.fail(error));
       return exchange;
     }
     if (this.#exchanges.push(exchange) === 1) {
@@ -124,7 +116,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
   close(): void {
     this.closing = true;
     if (this.#exchanges.length === 0) this.#end(true);
-    else queueMicrotask(() => this.#tellClosing()); // other connections need not wait for the end of these requests
+    else inMicrotask(() => this.#tellClosing()); // other connections need not wait for the end of these requests
   }
 
   destroy(error: HttpError): void {
@@ -259,7 +251,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     this.#exchanges.splice(index, 1);
     if (!exchange.sent) {
       if (this.#exchanges.length === 0 && !this.#ended) this.#rest();
-      return queueMicrotask(() => this.closing && this.#exchanges.length === 0 ? this.#finish() : this.#tellFree());
+      return inMicrotask(() => this.closing && this.#exchanges.length === 0 ? this.#finish() : this.#tellFree());
     }
     if (this.#exchanges.length > 0) {
       this.#error ??= this.#lost("was left, because a request before this one was given up");

@@ -1,17 +1,8 @@
 import { Timer } from "../../timers/mod.ts";
+import { inMicrotask } from "../calls.ts";
 import { toConnectionError } from "../connect/connection_error.ts";
-import {
-  type Connection,
-  type ConnectionOwner,
-  type Exchange,
-  type ExchangeHandler,
-  type HeaderList,
-  lengthToSay,
-  type RequestBody,
-  type RequestHead,
-  type Transport,
-  type TransportEvents,
-} from "../connection.ts";
+import { type Connection, type ConnectionOwner, lengthToSay, type RequestBody } from "../connection.ts";
+import type { Exchange, ExchangeHandler, HeaderList, RequestHead, Transport, TransportEvents } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 import { BodySender, type BodySenderEvents, ReceiveWindows } from "./flow_control.ts";
 import { ConnectionFault, faultError, INTERNAL_ERROR, NO_ERROR } from "./protocol.ts";
@@ -28,7 +19,6 @@ import { OUR_FRAME_SIZE, ourSettings, PeerSettings } from "./settings.ts";
 
 /** The first bytes of every HTTP/2 connection, from the client. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-3.4} */
 const PREFACE = new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-const RESOLVED = Promise.resolve();
 /** The time in ms that a server has to close its side after the client's close. */
 const CLOSE_TIMEOUT = 1000;
 const UNREAD = ": it may not have read the last of what was sent";
@@ -256,7 +246,7 @@ export class Session
     this.#liveness.prove();
   };
 
-  /** Whether a PING is needed: after all bodies, or after late bodies while requests are open. The session keeps late bodies until its acknowledgement. */
+  /** Whether a PING is needed: after all bodies, or after late ones while requests are open, since they are kept until its acknowledgement. */
   get #needsProof(): boolean {
     const { asked, late, isAllSent } = this.#ends;
     return asked === 0 ? late.length > 0 || isAllSent : this.#isEndNear && isAllSent;
@@ -267,7 +257,7 @@ export class Session
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    RESOLVED.then(this.#turn); // queueMicrotask() would make an AsyncResource on Node
+    inMicrotask(this.#turn);
   }
 
   /** Reports news to the owner, and sends the gathered frames. */

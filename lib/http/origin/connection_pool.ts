@@ -97,8 +97,9 @@ export class PooledConnection implements ConnectionOwner {
   }
 
   takes({ pipelinable, newerThan }: Pick<WaitingRequest, "pipelinable" | "newerThan">): boolean {
-    const { free, active, protocol } = this.connection;
-    return free > 0 && this.number > newerThan && (pipelinable || active === 0 || protocol === "h2");
+    const { connection } = this;
+    return connection.free > 0 && this.number > newerThan &&
+      (pipelinable || connection.active === 0 || connection.protocol === "h2");
   }
 
   /** Keeps the process alive only while a request waits for its response, or for more of it. */

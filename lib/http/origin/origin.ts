@@ -44,6 +44,8 @@ const MAX_RETRY_DELAY = 2000;
  */
 export class Origin implements ConnectionPool {
   readonly target: Target;
+  /** The identifying key: an origin with several proxies counts as several, each with its own connections. */
+  readonly key: string;
   readonly #host: OriginHost;
   readonly #waiting = new RequestQueue(this);
   readonly #connections = new ConnectionSet();
@@ -61,14 +63,10 @@ export class Origin implements ConnectionPool {
 
   constructor(target: Target, host: OriginHost) {
     this.target = target;
+    this.key = originKey(target);
     this.#host = host;
     if (!target.secure) this.#protocol = host.options.h2c ? "h2" : "http/1.1";
     else if (!host.options.http2) this.#protocol = "http/1.1";
-  }
-
-  /** The identifying key: an origin with several proxies counts as several, each with its own connections. */
-  get key(): string {
-    return originKey(this.target);
   }
 
   get idle(): boolean {
