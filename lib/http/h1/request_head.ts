@@ -42,9 +42,15 @@ function headText(
   return text + fieldLines(headers) + bodyFields(method, body);
 }
 
+/** The last list that cannot change, and its lines. */
+let frozen: HeaderList | undefined;
+let frozenLines = "";
+
 export function fieldLines(fields: HeaderList = []): string {
+  if (fields === frozen) return frozenLines;
   let lines = "";
   for (let i = 0; i < fields.length; i += 2) lines += `${fields[i]}: ${fields[i + 1]}\r\n`;
+  if (Object.isFrozen(fields)) [frozen, frozenLines] = [fields, lines];
   return lines;
 }
 

@@ -153,7 +153,6 @@ function readFor(
   if (trailers !== undefined) headers.list.push("trailer", trailers.names);
   // A client without a body must not send `Expect` (RFC 9110 section 10.1.1).
   if (body === undefined || body.length === 0) headers.expectsContinue = false;
-  headers.addDefaults(type, limits.decompress);
   return {
     url: target.url,
     origin: target.origin,
@@ -161,7 +160,7 @@ function readFor(
     authority: target.authority,
     path: target.path,
     method,
-    headers: headers.list,
+    headers: headers.withDefaults(type, limits.decompress),
     closes: headers.closes || !defaults.reuse,
     expectsContinue: headers.expectsContinue,
     body,

@@ -14,6 +14,9 @@ const known = new Map<string, string>();
 const MAX_CACHED_NAMES = 1024;
 const OF_CONNECTIONS: ReadonlySet<string> = new Set(["keep-alive", "proxy-connection", "upgrade", "http2-settings"]);
 
+/** The fields of requests without any of their own, by whether bodies are decoded; the last place stays empty, for others. */
+const shared: (HeaderList | undefined)[] = [undefined, undefined, undefined];
+
 export class HeaderReader {
   readonly list: HeaderList = [];
   contentLength: number | undefined = undefined;
@@ -35,8 +38,11 @@ export class HeaderReader {
     if (this.#connection !== "") this.#dropNamed(this.#connection);
   }
 
-  addDefaults(contentType: string | undefined, decompress: boolean): void {
+  /** Returns the fields to send. Requests without any of their own share a list, which is frozen: connections need not encode it again. */
+  withDefaults(contentType: string | undefined, decompress: boolean): HeaderList {
     const { list } = this;
+    const place = list.length > 0 || contentType !== undefined || this.expectsContinue ? 2 : Number(decompress);
+    if (shared[place] !== undefined) return shared[place];
     if (this.expectsContinue) list.push("expect", "100-continue");
     if (contentType !== undefined && !hasField(list, "content-type")) list.push("content-type", contentType);
     if (!hasField(list, "accept")) list.push("accept", "*/*");
@@ -46,6 +52,7 @@ export class HeaderReader {
       else if (decompress) list.push("accept-encoding", "zstd, br, gzip");
     }
     if (!hasField(list, "user-agent")) list.push("user-agent", "millrace");
+    return place === 2 ? list : shared[place] = Object.freeze(list) as HeaderList;
   }
 
   #read(givenName: string, givenValue: string): void {

@@ -56,7 +56,7 @@ export class HpackEncoder {
     if (isKnown && this.#table.added === added) this.#copy(this.#behind);
     else if (this.#fields(head.headers) && isStable && this.#table.added === added) {
       const { method, authority, scheme, headers } = head;
-      this.#known = { method, authority, scheme, headers: headers.slice() };
+      this.#known = { method, authority, scheme, headers: Object.isFrozen(headers) ? headers : headers.slice() };
       this.#before = this.block.slice(start, pathStart);
       this.#behind = this.block.slice(pathEnd, this.#length);
       this.#knownAt = added;
@@ -154,5 +154,6 @@ export class HpackEncoder {
 
 function isSame(head: RequestHead, { method, authority, scheme, headers }: Omit<RequestHead, "path">): boolean {
   return head.method === method && head.authority === authority && head.scheme === scheme &&
-    head.headers.length === headers.length && headers.every((text, at) => text === head.headers[at]);
+    (head.headers === headers ||
+      head.headers.length === headers.length && headers.every((text, at) => text === head.headers[at]));
 }
