@@ -110,12 +110,15 @@ export class ByteQueue {
     return pieces;
   }
 
-  clear(): void {
+  /** Drops all of it. @returns The pieces. */
+  clear(): readonly Uint8Array[] {
+    const { pieces } = this;
     this.#pieces = [];
     this.#own = undefined;
     this.#first = 0;
     this.#tail = undefined;
     this.#length = 0;
+    return pieces;
   }
 
   #takeTail(most: number): Uint8Array | undefined {

@@ -1,4 +1,5 @@
 import { isDisturbed } from "../../runtime/mod.ts";
+import { joinBytes } from "../../streams/internal.ts";
 import { type ReadableByteStreamController, ReadableStream, type UnderlyingByteSource } from "../../streams/mod.ts";
 import { ByteQueue } from "./byte_queue.ts";
 import { type BodyConsumer, ResponseBody, Unreachable } from "./response_body.ts";
@@ -10,6 +11,9 @@ const decoder = new TextDecoder();
 /** Reads a body to its end and converts it to the requested type; rejects with the error of the body or the conversion. */
 export function readWhole(body: ResponseBody, kind: WholeKind, contentType: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
+    body.isTaken = true;
+    const rest = body.takeRest();
+    if (rest !== undefined) return resolve(convertWhole(rest, kind, contentType));
     const chunks = new ByteQueue();
     const reader: BodyConsumer = {
       onReady() {
@@ -24,7 +28,6 @@ export function readWhole(body: ResponseBody, kind: WholeKind, contentType: stri
         }
       },
     };
-    body.isTaken = true;
     body.want(reader);
   });
 }
@@ -35,7 +38,7 @@ export function convertWhole(chunks: ByteQueue, kind: WholeKind, contentType: st
   if (kind === "json") return JSON.parse(decoder.decode(chunks.takeAll()));
   if (kind === "bytes") return chunks.copyAll();
   if (kind === "arrayBuffer") return chunks.copyAll().buffer;
-  if (kind === "blob") return new Blob(chunks.pieces as Uint8Array<ArrayBuffer>[], { type: contentType });
+  if (kind === "blob") return new Blob(chunks.clear() as Uint8Array<ArrayBuffer>[], { type: contentType });
   const headers: HeadersInit = contentType === "" ? {} : { "content-type": contentType };
   return new Response(chunks.takeAll() as Uint8Array<ArrayBuffer>, { headers }).formData();
 }
@@ -195,8 +198,9 @@ export class ReadableBody {
 
   /** Returns a copy of the whole body, if it has arrived and is unread. It stays unread: a runtime may only inspect it. */
   copyArrived(): Uint8Array<ArrayBuffer> | undefined {
-    if (!this.#body.isWhole || this.isUnusable || this.#stream !== undefined) return undefined;
-    return this.#body.copyContent();
+    const { rest } = this.#body;
+    if (rest === undefined || this.isUnusable || this.#stream !== undefined) return undefined;
+    return joinBytes(rest.pieces, rest.length);
   }
 
   clone(): ReadableBody {

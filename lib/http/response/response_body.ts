@@ -1,4 +1,3 @@
-import { joinBytes } from "../../streams/internal.ts";
 import type { HeaderList } from "../connection.ts";
 import { ByteQueue } from "./byte_queue.ts";
 import { responseHeaders } from "./response_headers.ts";
@@ -111,10 +110,10 @@ export class ResponseBody {
     return this.#end?.isWhole && this.#chunks.length > 0 ? undefined : this.#end;
   }
 
-  /** Whether all of it has arrived, and a reader may have the bytes that were not taken. */
-  get isWhole(): boolean {
+  /** The bytes that were not taken yet, if all have arrived, and a reader may have them. */
+  get rest(): ByteQueue | undefined {
     this.heed();
-    return this.#end?.isWhole === true;
+    return this.#end?.isWhole ? this.#chunks : undefined;
   }
 
   /** The reason why no reader may have the bytes any more: the request was aborted, or the client destroyed. */
@@ -169,15 +168,17 @@ export class ResponseBody {
     return chunk;
   }
 
+  /** Returns {@link rest} to a reader that empties the queue. */
+  takeRest(): ByteQueue | undefined {
+    const { rest } = this;
+    if (rest !== undefined) this.#control.consumed(rest.length);
+    return rest;
+  }
+
   takeInto(target: Uint8Array): number {
     const length = this.#chunks.takeInto(target);
     if (length > 0) this.#control.consumed(length);
     return length;
-  }
-
-  /** Returns a copy of the bytes that can be taken now, which stay here. */
-  copyContent(): Uint8Array<ArrayBuffer> {
-    return joinBytes(this.#chunks.pieces, this.#chunks.length);
   }
 
   /** Drops the bytes that were not taken yet; does nothing if there are none. */
