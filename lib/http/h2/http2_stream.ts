@@ -171,7 +171,7 @@ export class StreamTable {
     this.size--;
     slots[free] = undefined;
     if (free !== ((id >>> 1) & mask)) this.#displaced--;
-    // Streams that were displaced find a place anew, so that none is behind a gap: a search of the run would cost 5% of a request.
+    // Streams that were displaced find another place, so that none is behind a gap: a search of the run would cost 5% of a request.
     for (let at = (free + 1) & mask; this.#displaced > 0 && slots[at] !== undefined; at = (at + 1) & mask) {
       const stream = slots[at]!;
       if (at === ((stream.id >>> 1) & mask)) continue;
