@@ -89,6 +89,11 @@ export interface BroadcastOptions<R = unknown> {
    */
   branches?: number;
   /**
+   * Makes the branches byte streams, so that all options count bytes, even if the source is not a byte stream but a
+   * stream of `Uint8Array`s, as bodies are on some runtimes.
+   */
+  type?: "bytes";
+  /**
    * The size of a full branch's queue: in chunks, in bytes of a byte stream, or as `size` counts.
    *
    * @default 16 chunks, or 65,536 bytes of a byte stream
@@ -158,6 +163,7 @@ export const broadcastOptions: SchemaOf<BroadcastOptions, "branches" | "policy" 
   "broadcast()",
   () => ({
     branches: integer(1, MAX_BRANCHES, 2),
+    type: oneOf(["bytes"]),
     highWaterMark: number(0, Infinity),
     size: func<(chunk: unknown) => number>(),
     policy: oneOf(["wait", "drop", "error"], "wait"),
@@ -182,8 +188,9 @@ const HIGH_WATER_MARK = { chunks: 16, bytes: 65_536 };
  * alone; when the last one is canceled or has failed, the source is canceled with an array of all reasons. An error of
  * the source goes to every branch, and so does its end.
  *
- * The branches of a byte stream are byte streams, too, each with its own copy of the bytes; other chunks are shared.
- * The source stays locked. `addBranch()` of the result adds branches later, which can begin with earlier chunks if
+ * The branches of a byte stream, or with `type: "bytes"`, are byte streams, each with its own copy of the bytes; other
+ * chunks are shared. Give the type for a native stream of bytes, such as a body: only some runtimes make it a byte
+ * stream, and elsewhere a limit without a unit errors the branches. The source stays locked. `addBranch()` of the result adds branches later, which can begin with earlier chunks if
  * `replay` keeps them.
  *
  * @param stream a ReadableStream, of this package or native.
@@ -196,7 +203,7 @@ const HIGH_WATER_MARK = { chunks: 16, bytes: 65_536 };
  * import { createHash } from "node:crypto";
  *
  * const upload = new Response("a file, as it comes").body!;
- * const [stored, digested] = broadcast(upload, { highWaterMark: 1_048_576 });
+ * const [stored, digested] = broadcast(upload, { type: "bytes", highWaterMark: 1_048_576 });
  * const hash = createHash("sha256");
  * const digest = (async () => {
  *   for await (const bytes of digested) hash.update(bytes);
@@ -211,10 +218,13 @@ export function broadcast<R>(
   options: BroadcastOptions<R> = {},
 ): Branches<R> {
   const settings = broadcastOptions(options);
-  const { branches, highWaterMark, size, policy, onDrop, replay } = settings;
+  const { branches, type, highWaterMark, size, policy, onDrop, replay } = settings;
+  if (type === "bytes") refuseUnused(settings, ["size"], 'cannot be used with type: "bytes", which counts bytes');
   if (policy !== "drop") refuseUnused(settings, ["onDrop"], 'needs policy: "drop": else nothing is dropped');
   const made = broadcastReadableStream(stream, {
     branches,
+    type,
+    isUnitOpen: type === undefined && size === undefined && (highWaterMark !== undefined || replay > 0),
     highWaterMark: highWaterMark === undefined ? HIGH_WATER_MARK : { chunks: highWaterMark, bytes: highWaterMark },
     size,
     waits: policy === "wait",

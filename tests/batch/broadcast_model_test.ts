@@ -126,6 +126,7 @@ async function run(
     branches: readers.length,
     policy,
     highWaterMark: isBytes ? 4 * highWaterMark : highWaterMark,
+    ...isNative && !isBytes && { size: () => 1 },
     ...policy === "drop" && {
       onDrop: (branch: number, count: number): void => assert.equal(count, ++dropped[branch]),
     },

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { broadcast, type BroadcastOptions, SlowBranchError } from "../../lib/batch/mod.ts";
-import { ReadableStream as Ours } from "../../lib/streams/mod.ts";
+import { fromNative, ReadableStream as Ours } from "../../lib/streams/mod.ts";
 
 const classes: Readonly<Record<string, typeof globalThis.ReadableStream>> = {
   ours: Ours as unknown as typeof globalThis.ReadableStream,
@@ -225,6 +225,43 @@ for (const [name, ReadableStream] of Object.entries(classes)) {
       assert.deepEqual(seen, numbers(400).map((i) => 1 + Math.trunc(i / 100)));
     });
 
+    it('counts bytes with type: "bytes", whatever the source is, and leaves it its chunks', async () => {
+      const chunks = numbers(50).map((i) => new Uint8Array(1000).fill(i));
+      let made = 0;
+      const stream = new ReadableStream<Uint8Array>({
+        async pull(controller) {
+          await turn();
+          if (made === chunks.length) return controller.close();
+          controller.enqueue(new Uint8Array()); // which a byte stream cannot hold
+          controller.enqueue(chunks[made++]);
+        },
+      }, { highWaterMark: 0 });
+      const branches = broadcast(stream, { type: "bytes", highWaterMark: 10_000, replay: 1_000_000 });
+      const [one, two] = branches;
+      const reader = one.getReader({ mode: "byob" });
+      assert.equal((await reader.read(new Uint8Array(1500), { min: 1500 })).value!.length, 1500);
+      await turns(30);
+      assert.ok(made <= 12, `${made} kilobytes`);
+      reader.releaseLock();
+      const late = branches.addBranch(1999);
+      const [rest, whole, again] = await Promise.all(
+        [one, two, late].map(async (branch) => new Blob(await all(branch) as Uint8Array<ArrayBuffer>[]).bytes()),
+      );
+      const expected = numbers(50_000).map((i) => Math.trunc(i / 1000));
+      assert.deepEqual([...rest], expected.slice(1500));
+      assert.deepEqual([...whole], expected);
+      assert.deepEqual([...again], expected.slice(1999));
+      assert.deepEqual(chunks.map(({ length }) => length), chunks.map(() => 1000));
+    });
+
+    it('fails with type: "bytes" at a chunk that is none, and cancels the source', async () => {
+      const source = new Numbers(ReadableStream);
+      const branches = broadcast(source.stream, { type: "bytes" });
+      const error = { name: "TypeError", message: /with type: "bytes", a chunk must be a Uint8Array/ };
+      for (const branch of branches) await assert.rejects(branch.getReader().read(), error);
+      assert.equal(source.reasons.length, 1);
+    });
+
     it("counts the bytes of a byte stream", async () => {
       let made = 0;
       const stream = new ReadableStream<Uint8Array>({
@@ -344,5 +381,38 @@ describe("broadcast()", () => {
     assert.equal(stream.locked, false);
     broadcast(stream);
     assert.throws(() => broadcast(stream), { name: "TypeError", message: /locked/ });
+  });
+});
+
+describe("broadcast() of a native stream of bytes", () => {
+  const reasons: unknown[] = [];
+  const bytes = (): globalThis.ReadableStream<Uint8Array> =>
+    new globalThis.ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new Uint8Array(10)),
+      cancel: (reason) => void reasons.push(reason),
+    });
+
+  for (const limit of [{ highWaterMark: 1_048_576 }, { replay: 5_000_000 }]) {
+    it(`takes no ${Object.keys(limit)} without a unit, as runtimes have different ones`, async () => {
+      for (const stream of [bytes(), fromNative(bytes())]) {
+        reasons.length = 0;
+        const [one, two] = broadcast(stream, limit);
+        const error = { name: "TypeError", message: /add type: "bytes" or size/ };
+        for (const branch of [one, two]) await assert.rejects(branch.getReader().read(), error);
+        assert.equal(reasons.length, 1);
+      }
+      const [branch] = broadcast(bytes(), { ...limit, size: () => 1 });
+      assert.equal((await branch.getReader().read()).value?.length, 10);
+    });
+  }
+
+  it("counts the bytes of bodies", async () => {
+    const bodies = [new Blob(["x".repeat(300_000)]).stream(), new Response("x".repeat(300_000)).body!];
+    for (const body of bodies) {
+      const branches = broadcast(body, { type: "bytes", highWaterMark: 100_000, replay: 1_000_000 });
+      const lengths = await Promise.all(branches.map(async (branch) => (await new Response(branch).text()).length));
+      assert.deepEqual(lengths, [300_000, 300_000]);
+      assert.equal((await new Response(branches.addBranch(299_990)).text()).length, 10);
+    }
   });
 });

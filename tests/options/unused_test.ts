@@ -41,6 +41,7 @@ const modes: readonly (readonly [string, (options: Options, folder: string) => u
   }],
   ["broadcast() that waits", (options) => broadcast(source(), options), { onDrop: nothing }],
   ["broadcast() that fails", (options) => broadcast(source(), { policy: "error", ...options }), { onDrop: nothing }],
+  ["broadcast() of bytes", (options) => broadcast(source(), { type: "bytes", ...options }), { size: nothing }],
   ["HttpClient without a proxy", (options) => new HttpClient(options), { proxyTls: {} }],
   ["HttpClient for a Unix socket", (options) => new HttpClient({ socketPath: "/run/socket", ...options }), {
     lookup: nothing,

@@ -1,4 +1,5 @@
 import { cloneAsUint8Array, viewSlots } from "../language/array_buffers.ts";
+import { bytesOf } from "../language/bytes.ts";
 import { cannot, lockedError, mustBe, outOfRange } from "../language/errors.ts";
 import { isNativeReadableStream, isNativeReadableStreamLocked } from "../language/native_classes.ts";
 import { markAsHandled } from "../language/promises.ts";
@@ -23,7 +24,11 @@ import { readableStreamCancel, ReadableStreamState } from "./stream_state.ts";
 /** The settings of a broadcast's branches. */
 interface BroadcastSettings {
   readonly branches: number;
-  /** The high-water mark in chunks, or in bytes if the source is a byte stream. */
+  /** The type of the branches; undefined if they are byte streams exactly if the source is one. */
+  readonly type: "bytes" | undefined;
+  /** Whether a limit is set without its unit, which for a native stream depends on the runtime. */
+  readonly isUnitOpen: boolean;
+  /** The high-water mark in chunks, or in bytes if the branches are byte streams. */
   readonly highWaterMark: { readonly chunks: number; readonly bytes: number };
   readonly size: ((chunk: unknown) => unknown) | undefined;
   /** Whether the source waits for the slowest branch, rather than for the fastest one. */
@@ -88,6 +93,8 @@ class Broadcast implements ReadRequest {
   readonly #source: ReadableStreamState;
   readonly #settings: BroadcastSettings;
   readonly #reader: BroadcastReaderState;
+  readonly #isByteSource: boolean;
+  readonly #countsBytes: boolean;
   #isReading = false;
   /** Whether a call of `read()` is running, during which the source may end before it delivers the last chunk. */
   #isInRead = false;
@@ -102,15 +109,13 @@ class Broadcast implements ReadRequest {
   constructor(source: ReadableStreamState, settings: BroadcastSettings) {
     this.#source = source;
     this.#settings = settings;
+    this.#isByteSource = source.controller instanceof ByteControllerState;
+    this.#countsBytes = this.#isByteSource || settings.type === "bytes";
     this.replay = this.#countsBytes ? new ByteReplay(settings.replay) : new ChunkReplay(settings.replay);
     this.branches = Array.from({ length: settings.branches }, () => this.#newBranch(0));
     this.#reader = new BroadcastReaderState(this);
     readableStreamReaderGenericInitialize(this.#reader, source);
     this.sourceEnded();
-  }
-
-  get #countsBytes(): boolean {
-    return this.#source.controller instanceof ByteControllerState;
   }
 
   #newBranch(position: number): Branch {
@@ -165,8 +170,9 @@ class Broadcast implements ReadRequest {
 
   chunkSteps(chunk: unknown): void {
     try {
-      this.#forward(chunk);
-    } catch (error) { // size() threw, or there is no memory for a copy
+      if (!this.#countsBytes || this.#isByteSource) this.#forward(chunk);
+      else this.#forwardBytes(bytesOf(chunk));
+    } catch (error) { // size() threw, the chunk is of another type, or there is no memory for a copy
       this.#fail(error);
     }
     this.#isReading = false;
@@ -182,9 +188,21 @@ class Broadcast implements ReadRequest {
     this.#isReading = false; // the reader notifies the branches
   }
 
+  /** Forwards a copy of a chunk's bytes, which the source may share with others. */
+  #forwardBytes(bytes: Uint8Array | undefined): void {
+    if (bytes === undefined) throw mustBe('with type: "bytes", a chunk', "a Uint8Array or another kind of bytes");
+    if (bytes.length > 0) this.#forward(new Uint8Array(bytes));
+  }
+
   #forward(chunk: unknown): void {
     this.withRoom = 0;
-    const { size, waits } = this.#settings;
+    const { isUnitOpen, size, waits } = this.#settings;
+    if (isUnitOpen && this.#source.controller.source instanceof NativeReadableEnd && ArrayBuffer.isView(chunk)) {
+      throw cannot(
+        "count its chunks",
+        'they are bytes, and whether a native stream counts bytes depends on the runtime; add type: "bytes" or size',
+      );
+    }
     const chunkSize = size === undefined || this.#countsBytes ? 1 : checkedSize(size(chunk));
     const lates = waits ? this.branches.filter((branch) => branch.isLive && branch.isLate) : [];
     this.replay.add(chunk, chunkSize, lates.reduce((least, { position }) => Math.min(least, position), Infinity));
