@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { BatchedWritableStream, coalesceBytes } from "../../lib/batch/mod.ts";
-import { ReadableStream } from "../../lib/streams/mod.ts";
+import { pipeTo, ReadableStream, type StreamPipeOptions } from "../../lib/streams/mod.ts";
 import { pause, until, within } from "../support/waits.ts";
 
 const LONG = 1_000_000;
@@ -88,6 +88,58 @@ test("with maxDelay the chunks of a pipe wait, and go when it ends", async () =>
   await within(ReadableStream.from([1, 2, 3]).pipeTo(stream), "the pipe");
   assert.deepEqual(piped, [[1, 2, 3]]);
 });
+
+/** Runs a pipe until `stop()` is called; returns its batches. */
+async function stopped(
+  makeSource: (stop: () => void) => globalThis.ReadableStream<number>,
+  options: StreamPipeOptions,
+): Promise<number[][]> {
+  const batches: number[][] = [];
+  const sink = new BatchedWritableStream<number>({
+    maxDelay: LONG,
+    minBatch: 2,
+    async writev(batch) {
+      batches.push(batch);
+      await someTurns();
+    },
+  });
+  const stop = new AbortController();
+  const piped = pipeTo(makeSource(() => stop.abort()), sink, { signal: stop.signal, ...options });
+  await assert.rejects(within(piped, "the pipe"), { name: "AbortError" });
+  return batches;
+}
+
+for (
+  const [name, options] of Object.entries({ "": {}, " that counts": { counts: { chunksRead: 0, chunksWritten: 0 } } })
+) {
+  test(`with maxDelay a stopped pipe${name} waits for no delay of a chunk that comes while a batch is in flight`, async () => {
+    let number = 0;
+    const batches = await stopped((stop) =>
+      new ReadableStream<number>({
+        async pull(controller) {
+          if (number === 2) {
+            stop();
+            await undefined;
+          }
+          controller.enqueue(number++);
+        },
+      }, { highWaterMark: 0 }), options);
+    assert.deepEqual(batches, [[0, 1], [2]]);
+  });
+
+  test(`with maxDelay a pipe${name} that its source stops waits for no delay of the chunk of that call`, async () => {
+    const batches = await stopped((stop) => {
+      let number = 0;
+      return new ReadableStream<number>({
+        pull(controller) {
+          if (number === 1) stop();
+          controller.enqueue(number++);
+        },
+      }, { highWaterMark: 0 });
+    }, options);
+    assert.deepEqual(batches.flat(), [0, 1]);
+  });
+}
 
 test("maxDelay and minBatch are refused where they are none", () => {
   for (const maxDelay of [-1, NaN, Infinity, 2 ** 31]) {

@@ -180,6 +180,8 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
       }
     }
     this.#isRunning = false;
+    // A chunk that has come since the shutdown began may have opened a batch.
+    if (this.#afterWrites) this.#destination.controller.batching?.hurry();
     if (source.state !== "readable" || destination.state !== "writable") this.#shutDownIfNeeded();
   }
 
@@ -214,7 +216,7 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
   #countedWrite(): WriteRequest {
     this.#count("chunksRead");
     if (this.#destinationEnd.isNative) return this;
-    return { settlesAtOnce: true, resolve: () => this.written(), reject: () => this.reject() };
+    return { settlesAtOnce: true, resolve: () => this.written(), reject: () => this.resolve() };
   }
 
   /** Moves many chunks at once, while there is room; returns whether it moved any. */

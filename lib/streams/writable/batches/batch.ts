@@ -19,7 +19,7 @@ export interface Batching {
   /** Whether the first waiting batch is to be written now; otherwise it is written when the current turn ends. */
   isDue(): boolean;
   /** Writes the waiting batches now, as no chunks will follow. If `closes`, the stream closes after that. */
-  hurry(closes: boolean): void;
+  hurry(closes?: boolean): void;
   /** Drops the waiting batches. */
   end(): void;
 }

@@ -140,7 +140,7 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
     atEndOfTurn(this.#onEndOfTurn);
   }
 
-  hurry(closes: boolean): void {
+  hurry(closes?: boolean): void {
     if (closes) this.#closes = true;
     if (this.#controller.queue.length === 0) return;
     this.#isUrgent = true;
@@ -155,11 +155,11 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
     const isFilling = this.#producer.isPaused(queue.totalSize, highWaterMark) ||
       this.#producer.isFilling(queue.totalSize);
     if (isFilling) this.#awaitEndOfTurn();
-    else this.hurry(false);
+    else this.hurry();
   };
 
   readonly #onDelay = (): void => {
-    if (this.#controller.stream.inFlightWriteRequest === undefined) this.hurry(false);
+    if (this.#controller.stream.inFlightWriteRequest === undefined) this.hurry();
   };
 
   batchWritten(batch: Batch): void {
@@ -261,7 +261,7 @@ export function writeAsOwner(stream: object, chunk: unknown): Promise<void> {
     return promiseRejectedWith(endedError("write to", "closed"));
   }
   const written = batching.enqueue(chunk, 0);
-  batching.hurry(false);
+  batching.hurry();
   return written;
 }
 
