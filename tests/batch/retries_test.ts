@@ -3,6 +3,7 @@ import test from "node:test";
 import fc from "fast-check";
 import { type BatchedUnderlyingSink, BatchedWritableStream } from "../../lib/batch/mod.ts";
 import { RotatingFileWritable } from "../../lib/files/mod.ts";
+import { ReadableStream } from "../../lib/streams/mod.ts";
 import { until, within } from "../support/waits.ts";
 
 /** Writes 0 to `count` - 1 to a sink and returns the batches it received, and the outcomes of the writes. */
@@ -99,6 +100,29 @@ test("an abort ends the retries", async () => {
   ]);
   assert.equal(calls, 1);
 });
+
+for (const when of ["before a retry", "in writev()"]) {
+  test(`an error by the sink's own controller ends the retries: ${when}`, async () => {
+    let calls = 0;
+    let fail = (): void => {};
+    const stream = new BatchedWritableStream<number>({
+      retry: { attempts: Infinity, delay: 1_000_000 },
+      writev(_batch, controller) {
+        calls++;
+        fail = () => controller.error(new Error("the connection is gone"));
+        if (when === "in writev()") fail();
+        throw new Error("down");
+      },
+      onFailed: () => assert.fail("the stream has errored"),
+    });
+    const piped = new ReadableStream<number>({ start: (controller) => controller.enqueue(1) }).pipeTo(stream);
+    piped.catch(() => {});
+    await until(() => calls === 1, "the first attempt");
+    fail();
+    await assert.rejects(within(piped, "the pipe"), { message: "the connection is gone" });
+    assert.equal(calls, 1);
+  });
+}
 
 test("chunks that failed are written again in their order, and given up in it, each once, however they are told", async () => {
   const failures = fc.array(fc.nat(7), { minLength: 1, maxLength: 12 });

@@ -38,6 +38,9 @@ class Retries {
   readonly #delay: number;
   readonly #onFailed: Callback | undefined;
   readonly #sink: unknown;
+  /** Whether the stream has ended: what failed since is not retried. */
+  #isOver = false;
+  #endPause: (() => void) | undefined = undefined;
 
   constructor(retry: unknown, onFailed: Callback | undefined, sink: unknown) {
     const checked = retryOptions(retry as object | undefined, "retry.");
@@ -66,15 +69,32 @@ class Retries {
         reason = failures.reason;
         rest = failures.indexes.map((index) => rest[index]);
       }
-      if (signal.aborted) throw reason;
+      if (this.#isOver || signal.aborted) throw reason;
       if (attempt >= this.#attempts) {
         if (this.#onFailed === undefined) throw reason;
         await this.#onFailed.call(this.#sink, rest, reason);
         return;
       }
-      await pause(this.#delay, signal);
-      if (signal.aborted) throw reason;
+      await this.#pause(signal);
+      if (this.#isOver || signal.aborted) throw reason;
     }
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#endPause?.();
+  }
+
+  #pause(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const end = this.#endPause = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      const timer = setTimeout(end, this.#delay);
+      signal.addEventListener("abort", end);
+    });
   }
 }
 
@@ -110,18 +130,6 @@ function failuresOf(result: unknown, count: number): Failures | undefined {
 async function requireAllWritten(result: object, count: number): Promise<void> {
   const failures = failuresOf(await result, count);
   if (failures !== undefined) throw failures.reason;
-}
-
-function pause(delay: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, delay);
-    signal.addEventListener("abort", end);
-  });
 }
 
 /** The method by which an internal sink takes a batch, instead of `writev()`, as several arrays. */
@@ -191,6 +199,11 @@ export class BatchedSinkAlgorithms {
     const controller = this.#controller as WritableStreamDefaultController;
     const write = (chunks: unknown[]) => writev.call(this.#sink, chunks, controller, isLast);
     return this.#retries.write(batch.takeChunks(), write, controller.signal);
+  }
+
+  /** Ends the retries, since the stream has ended: the sink's own `controller.error()` aborts no signal. */
+  end(): void {
+    this.#retries?.end();
   }
 
   close(): unknown {

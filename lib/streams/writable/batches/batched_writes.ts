@@ -225,6 +225,7 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
 
   end(): void {
     this.#delay?.end();
+    this.#sink.end();
   }
 
   close(): unknown {
