@@ -165,6 +165,34 @@ for (const [name, { from, to, cross }] of Object.entries(bridges)) {
     await assert.rejects(writer.closed, (error) => error === broken);
   });
 
+  test(`${name} of a writable has abort() reach the signal of a write in flight`, async () => {
+    for (
+      const ends of [(writable: WritableStream) => cross(writable), (writable: WritableStream) => {
+        const readable = new from.ReadableStream();
+        return cross({ readable, writable } as { readable: ReadableStream; writable: WritableStream }).writable;
+      }]
+    ) {
+      const aborts: unknown[] = [];
+      const writable = new from.WritableStream<string>({
+        write: (_, { signal }) =>
+          new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+        abort: (reason) => void aborts.push(reason),
+      });
+      const writer = ends(writable as never).getWriter();
+      const written = writer.write("a");
+      const closed = writer.closed;
+      await quiet();
+      const aborted = writer.abort("stop");
+      const again = writer.abort("stop again");
+      assert.deepEqual(
+        await Promise.all([written, closed].map((promise) => promise.catch((error: unknown) => error))),
+        ["stop", "stop"],
+      );
+      await Promise.all([aborted, again]);
+      assert.deepEqual(aborts, ["stop"]);
+    }
+  });
+
   test(`${name} of a transform gives both ends, and pipes through them`, async () => {
     const doubled = new from.TransformStream<number, number>({
       transform: (n, controller) => controller.enqueue(2 * n),

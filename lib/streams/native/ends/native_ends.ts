@@ -15,7 +15,7 @@ import {
   nativeWriterDesiredSize,
   nativeWriterReady,
 } from "../../language/native_classes.ts";
-import { PENDING, react } from "../../language/promises.ts";
+import { markAsHandled, PENDING, react } from "../../language/promises.ts";
 import { readableByteStreamControllerRespond } from "../../readable/byob_request.ts";
 import { type ByteControllerState, createReadableByteStream } from "../../readable/byte_controller_state.ts";
 import type { SourceAlgorithms } from "../../readable/controller_state.ts";
@@ -250,12 +250,15 @@ export class NativeWritableEnd implements SinkAlgorithms {
 /** Makes a WritableStream that writes to a native one, chunk by chunk. */
 export function fromNativeSink(stream: globalThis.WritableStream): WritableStreamState {
   const writer = nativeGetWriter.call(stream);
+  let aborted: Promise<void>;
   const sink: SinkAlgorithms = {
     write: (chunk) => nativeWriter.write.call(writer, chunk),
     close: () => nativeWriter.close.call(writer),
-    abort: (reason) => nativeWriter.abort.call(writer, reason),
+    abort: () => aborted,
   };
   const { controller } = createWritableStream(sink, 1, undefined);
+  // At once, since a write in flight may wait for the signal of the native stream.
+  controller.signalAbort = (reason) => markAsHandled(aborted = nativeWriter.abort.call(writer, reason));
   const onErrored = (error: unknown): void => writableStreamDefaultControllerErrorIfNeeded(controller, error);
   react(nativeWriterClosed.call(writer), () => {}, onErrored);
   startWritableStreamDefaultController(controller, undefined);
