@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import process from "node:process";
-import { isWithin, precompressOptions, realOf, toldBy, withFolders } from "../precompress/internal.ts";
+import { holds, isWithin, precompressOptions, realOf, toldBy, withFolders } from "../precompress/internal.ts";
 import {
   extensions,
   precompress,
@@ -110,7 +110,10 @@ export class Output {
   takeFolders(): string[] {
     const all = [...this.#folders];
     this.#folders.clear();
-    return all.filter((folder) => !all.some((other) => other !== folder && isWithin(folder, other)));
+    // Of two spellings of one folder, on a disk that ignores case, each holds the other: the first one is kept.
+    return all.filter((folder, i) =>
+      !all.some((other, j) => i !== j && holds(other, folder) && (j < i || !holds(folder, other)))
+    );
   }
 
   /** Whether the name of a file below `folder` has a hash; undefined if the file is not from this build. */

@@ -11,6 +11,7 @@ export {
   lasting,
   lastingPath,
   listedName,
+  MAX_NAME_LENGTH,
   pathOption,
   realPath,
   realPathOf,

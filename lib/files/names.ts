@@ -141,7 +141,7 @@ const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²�
 const RESERVED = /[<>:"|?*\u0000-\u001f]/;
 
 /** The maximum UTF-16 code units of a part of a path on Windows, which reports a missing folder for longer ones. */
-const MAX_NAME_LENGTH = 255;
+export const MAX_NAME_LENGTH = 255;
 
 /** Returns the reason why a part of a path cannot be a file's name on Windows, in words; undefined if it can. */
 export function refusedOnWindows(part: string): string | undefined {

@@ -1,4 +1,6 @@
-import { reasonOf } from "../files/internal.ts";
+import { basename } from "node:path";
+import process from "node:process";
+import { MAX_NAME_LENGTH, reasonOf } from "../files/internal.ts";
 
 /**
  * A file that could not be processed, and the reason.
@@ -47,7 +49,14 @@ const hint: Readonly<Record<string, string>> = {
 };
 
 export function explain(error: unknown): string {
-  return reasonOf(error, inTheWay, hint);
+  return reasonOf(isTooLong(error) ? { code: "ENAMETOOLONG" } : error, inTheWay, hint);
+}
+
+/** Whether Windows reports a name that is too long as a missing folder. */
+function isTooLong(error: unknown): boolean {
+  const { code, path, dest } = error as { code?: unknown; path?: string; dest?: string };
+  return process.platform === "win32" && code === "ENOENT" &&
+    [path, dest].some((each) => each !== undefined && basename(each).length > MAX_NAME_LENGTH);
 }
 
 /** Explanations of system errors about an output path of the user. */

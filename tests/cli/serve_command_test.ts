@@ -147,7 +147,9 @@ test("a port that was asked for is that or none; without one, the next free one 
   }));
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
-  test(`${signal} lets a download under way finish, refuses others, and the exit status is 0`, () =>
+  test(`${signal} lets a download under way finish, refuses others, and the exit status is 0`, {
+    skip: needs("signals"),
+  }, () =>
     inFolder(async (folder) => {
       const size = 32 << 20; // more than the system's buffers hold
       await writeTree(folder, { ...site, "large.bin": new Uint8Array(size) });
@@ -171,33 +173,41 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
     }));
 }
 
-test("a second signal ends it at once, with the status that shells give to that", () =>
-  inFolder(async (folder) => {
-    await writeTree(folder, { "large.bin": new Uint8Array(32 << 20) });
-    for (const [signal, status] of [["SIGINT", 130], ["SIGTERM", 143]] as const) {
-      await Serving.during([folder], async (serving) => {
-        const get = "GET /large.bin HTTP/1.1\r\nHost: localhost\r\n\r\n";
-        const download = await Connection.open(serving.port, get);
-        await download.until(({ size }) => size > 1000);
-        download.socket.pause();
-        serving.signal("SIGTERM");
-        await serving.until(() => serving.stdout.includes("stopping"));
-        serving.signal(signal);
-        assert.equal(await serving.ended, status);
-        download.socket.destroy();
-      });
-    }
-  }));
+test(
+  "a second signal ends it at once, with the status that shells give to that",
+  { skip: needs("signals") },
+  () =>
+    inFolder(async (folder) => {
+      await writeTree(folder, { "large.bin": new Uint8Array(32 << 20) });
+      for (const [signal, status] of [["SIGINT", 130], ["SIGTERM", 143]] as const) {
+        await Serving.during([folder], async (serving) => {
+          const get = "GET /large.bin HTTP/1.1\r\nHost: localhost\r\n\r\n";
+          const download = await Connection.open(serving.port, get);
+          await download.until(({ size }) => size > 1000);
+          download.socket.pause();
+          serving.signal("SIGTERM");
+          await serving.until(() => serving.stdout.includes("stopping"));
+          serving.signal(signal);
+          assert.equal(await serving.ended, status);
+          download.socket.destroy();
+        });
+      }
+    }),
+);
 
-test("without requests under way it ends at once, also with --watch", () =>
-  inFolder(async (folder) => {
-    await writeTree(folder, site);
-    await Serving.during([folder, "--watch"], async (serving) => {
-      await text(serving.url);
-      serving.signal("SIGTERM");
-      assert.equal(await serving.ended, 0, serving.stderr);
-    });
-  }));
+test(
+  "without requests under way it ends at once, also with --watch",
+  { skip: needs("signals") },
+  () =>
+    inFolder(async (folder) => {
+      await writeTree(folder, site);
+      await Serving.during([folder, "--watch"], async (serving) => {
+        await text(serving.url);
+        serving.signal("SIGTERM");
+        assert.equal(await serving.ended, 0, serving.stderr);
+      });
+    }),
+);
 
 test(
   "SIGHUP scans the folder again",
@@ -256,7 +266,7 @@ test("what is wrong with files is told on stderr", () =>
     });
   }));
 
-test("--quiet says nothing", () =>
+test("--quiet says nothing", { skip: needs("signals") }, () =>
   inFolder(async (folder) => {
     await writeTree(folder, site);
     const free = await busyPort();

@@ -597,6 +597,10 @@ describe(
         const { requireReportPlaces } = await import("./lib/cli/reports.ts");
         const placed = requireReportPlaces([folder + "/SITE/report.html"], [folder + "/site"]);
         console.log(await placed.catch(({ message }) => /which is deployed/.exec(message)?.[0]));
+        const { Output } = await import("./lib/build/compress_output.ts");
+        const output = new Output();
+        for (const name of ["site", "Site", "SITE/sub", "deploys"]) output.addFolder(folder + "/" + name);
+        console.log(output.takeFolders().map((each) => each.slice(folder.length)).join());
         const { requireServed } = await import("./lib/cli/serve_arguments.ts");
         try {
           requireServed({ directory: folder + "/deploys", options: { notFound: "1/INDEX.html" } });
@@ -608,6 +612,7 @@ describe(
           ...refused,
           "is the folder that is written to",
           "which is deployed",
+          "/site,/deploys",
           "the file is index.html",
         ];
         assert.deepEqual((await run(code, folder, { IGNORE_CASE: "mount" })).trim().split("\n"), expected);
@@ -694,8 +699,30 @@ describe(
           appendFileSync(folder + "/b.log", "new\\n");
           const resumed = (await Files.followFile(folder + "/b.log", { start: position, interval: 3 })).getReader();
           console.log(new TextDecoder().decode((await resumed.read()).value).trim());
+          // One before the end of a log's first line, whose file is renamed meanwhile.
+          writeFileSync(folder + "/c.log.1", "read before\\n");
+          await new Promise((resolve) => setTimeout(resolve, 100));
+          writeFileSync(folder + "/c.log", "half a ");
+          const half = await Files.followFile(folder + "/c.log", { start: "beginning", interval: 3 });
+          const begun = half.position;
+          await half.cancel();
+          await new Promise((resolve) => setTimeout(resolve, 100));
+          renameSync(folder + "/c.log", folder + "/c.log.2");
+          writeFileSync(folder + "/c.log", "line\\n");
+          const rest = (await Files.followFile(folder + "/c.log", { start: begun, interval: 3 })).getReader();
+          let lines = "";
+          while (!lines.includes("line")) lines += new TextDecoder().decode((await rest.read()).value);
+          console.log(lines.replaceAll("\\n", ","));
           process.exit();`;
-          const expected = ["200", "new text", "false", "line 1,line 2,line 3,", "TypeError new text", "new"];
+          const expected = [
+            "200",
+            "new text",
+            "false",
+            "line 1,line 2,line 3,",
+            "TypeError new text",
+            "new",
+            "half a ,line,",
+          ];
           assert.equal((await run(code, folder, { NUMBERS: numbers })).trim(), expected.join("\n"));
         }));
     }

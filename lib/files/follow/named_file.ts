@@ -42,17 +42,24 @@ export class NamedFile implements FileSequence {
   async #resume(position: FollowPosition, warn: (error: Error) => void): Promise<FollowedFile[]> {
     const named = await this.#named();
     let files: FollowedFile[] = [];
+    const isUnread = position.offset === 0;
+    const isShared = isUnread && named.filter(({ id }) => id === position.file).length > 1; // on a disk without numbers
     // The file's own identity is more reliable than bytes, since logs may have equal lines.
     for (const each of [...named].sort((one, other) => rank(one, position) - rank(other, position))) {
-      const file = await openAt(each, position, true);
+      const file = isShared ? undefined : await openAt(each, position, true);
       if (file === undefined) continue;
       files = [file, ...await openAll(named.slice(named.indexOf(each) + 1))];
       break;
     }
     // No byte of it was read before: only bytes written since the position are to be read.
-    const isNew = files.length === 0 && position.offset === 0;
-    const since = BigInt(Math.floor(position.time) - CLOCK_STEP) * 1_000_000n;
-    if (isNew) files = await openAll(named.filter(({ written, isCurrent }) => isCurrent || written >= since));
+    const isNew = files.length === 0 && isUnread;
+    if (isNew) {
+      const since = BigInt(Math.floor(position.time) - CLOCK_STEP) * 1_000_000n;
+      const first = named.findIndex(({ written, isCurrent }) => isCurrent || written >= since);
+      // The file before may be the position's own, unless it has a line, which would have been read.
+      const own = isShared && first > 0 && !await hasLine(named[first - 1]!) ? first - 1 : first;
+      if (first !== -1) files = await openAll(named.slice(own));
+    }
     const isSame = named.map(keyOf).join() === (await this.#named()).map(keyOf).join();
     if (!isSame) { // the files were renamed while they were opened
       await Promise.all(files.map((file) => file.close()));
@@ -96,6 +103,16 @@ export class NamedFile implements FileSequence {
   }
 }
 
+/** Whether a file has a line feed in its first bytes, as many as are read at once. */
+async function hasLine(named: NamedAs): Promise<boolean> {
+  const file = await openAny(named, 0, true);
+  try {
+    return (await file?.read(Infinity))?.includes(LINE_FEED) ?? false;
+  } finally {
+    await file?.close();
+  }
+}
+
 /** Opens files for reading from their beginnings. */
 async function openAll(named: readonly NamedAs[]): Promise<FollowedFile[]> {
   const files = await Promise.all(named.map((each) => openAny(each, 0, true)));
@@ -104,6 +121,7 @@ async function openAll(named: readonly NamedAs[]): Promise<FollowedFile[]> {
 
 /** The time in ms by which file systems' clocks may be late. */
 const CLOCK_STEP = 20;
+const LINE_FEED = 10;
 const ROTATED = /^[.-]\d[\d.T_-]*$/;
 
 interface NamedAs extends FilePath {

@@ -223,6 +223,23 @@ test("followFile() reads a file once that is being compressed as it goes on from
     assert.equal(await readFrom(path, position, 4), "2\n3\n");
   }));
 
+test("followFile() goes on from a position before the first line of a compressed file", () =>
+  inFolder(async (directory) => {
+    const path = join(directory, "app.log");
+    const series = { series: true };
+    await writeFile(join(directory, "app-00001.log.gz"), gzipSync("line 1\n"));
+    await writeFile(join(directory, "app-00002.log"), "line 2\n");
+    const followed = await followFile(path, { start: "beginning", interval: 1, ...series });
+    const { position } = followed;
+    await followed.cancel();
+    assert.equal(position.offset, 0);
+    assert.equal(await readFrom(path, position, 14, series), "line 1\nline 2\n");
+    await writeFile(`${path}.1.gz`, gzipSync("line 1\n"));
+    await writeFile(path, "line 2\n");
+    const { number: _number, ...named } = position;
+    assert.equal(await readFrom(path, { ...named, file: `${path}.1.gz` }, 14), "line 1\nline 2\n");
+  }));
+
 test("followFile() refuses a position that is none, or that of another kind of file", () =>
   inFolder(async (folder) => {
     const path = join(folder, "app.log");
