@@ -4,7 +4,7 @@ import { build, type BuildOptions, type Plugin } from "esbuild";
 import { bundle, root } from "./bundle.ts";
 import { ownModules, placeOf } from "./own_modules.ts";
 import { mangledNames } from "./mangled_names.ts";
-import { pageOptions, pageSources } from "./page_sources.ts";
+import { pastFaces } from "./past_faces.ts";
 import { MappedText } from "./source_maps.ts";
 import { writeCodecs } from "./wasm_files.ts";
 
@@ -15,7 +15,6 @@ const PARTS: readonly string[] = ["streams", "batch", "text", "codecs"];
 const CODECS: readonly string[] = ["brotli", "gzip", "zstd"];
 
 const forBrowsers: BuildOptions = {
-  ...pageOptions,
   platform: "browser",
   target: "es2022",
   legalComments: "none",
@@ -36,7 +35,7 @@ export async function buildBrowser(outdir: string): Promise<string[]> {
     entries: { ...parts, mod: "mod.ts", install: "lib/streams/install.ts" },
     outdir,
     codecs,
-    options: { ...common, plugins: [pageSources({ isPastInternal: true })] },
+    options: { ...common, plugins: [pastInternalFaces()] },
   });
   // The codecs are bundled separately, each into one file: otherwise pages with streams would need another request for
   // the code that both share.
@@ -44,10 +43,22 @@ export async function buildBrowser(outdir: string): Promise<string[]> {
     entries: Object.fromEntries(CODECS.map((codec) => [codec, `lib/codecs/${codec}.ts`])),
     outdir,
     codecs,
-    options: { ...common, splitting: false, plugins: [codecsAtOnce(), pageSources({ isPastInternal: true })] },
+    options: { ...common, splitting: false, plugins: [codecsAtOnce()] },
   });
   mkdirSync(codecs, { recursive: true });
   return [...written, ...ofCodecs, ...await writeCodecs(codecs)];
+}
+
+/** Lets each part load what it needs of the parts below it, rather than all that their `internal.ts` lead to. */
+function pastInternalFaces(): Plugin {
+  return {
+    name: "past-internal-faces",
+    setup(builder) {
+      builder.onLoad({ filter: /lib[\\/].*\.ts$/ }, ({ path }) => {
+        return { contents: pastFaces(readFileSync(path, "utf8"), path, "mod.ts"), loader: "ts" };
+      });
+    },
+  };
 }
 
 /**
@@ -95,14 +106,14 @@ export async function buildBundlerModules(outdir: string, codecs: string): Promi
     mangleCache: {},
     write: false,
     external: ["./wasm/*"],
-    plugins: [codecsAtOnce(), pageSources({ isPastInternal: false }), ownModules("browser")],
+    plugins: [codecsAtOnce(), ownModules("browser")],
   });
   const { metafile } = await build({
     ...common,
     mangleCache: reached.mangleCache,
     entryPoints: [...entries, ...Object.keys(reached.metafile!.inputs)],
     outbase: root,
-    plugins: [codecsAtOnce(), pageSources({ isPastInternal: false }), besideEachOther(outdir, codecs)],
+    plugins: [codecsAtOnce(), besideEachOther(outdir, codecs)],
   });
   const written = Object.keys(metafile!.outputs).map((path) => join(root, path));
   for (const path of written) {
