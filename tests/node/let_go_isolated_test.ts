@@ -159,7 +159,7 @@ describe("fromNodeWritable() of a writable that others end", () => {
     writable.on("error", (error) => errors.push(error));
     const writer = fromNodeWritable<string>(writable).getWriter();
     const first = writer.write("a");
-    await pause(20);
+    await until(() => writable.writableLength > 0, "the write in flight");
     const waiting = ["b", "c"].map((text) => assert.rejects(within(writer.write(text), "a write that waits"), ENDED));
     writable.end("tail");
     pass();
