@@ -65,11 +65,11 @@ type Has = (file: string) => boolean;
 const HTML = ".html";
 
 /** Returns the path at which a file is served: an index file at its folder, and with clean URLs a page without its extension. */
-export function servedPathOf(file: string, settings: PathSettings): string {
+export function servedPathOf(file: string, settings: PathSettings, has: Has): string {
   // A target can contain a backslash only in this encoding, so that it is no separator.
   const own = settings.basePath + file.replaceAll("\\", "%5C");
   if (isIndex(file, settings)) return own.slice(0, -settings.index!.length);
-  return isPage(file, settings) ? own.slice(0, -HTML.length) : own;
+  return isPage(file, settings, has) ? own.slice(0, -HTML.length) : own;
 }
 
 /** Returns the file that is served at the decoded `path`. */
@@ -78,8 +78,8 @@ export function fileServedAt(path: string, settings: PathSettings, has: Has): st
     const index = name === "" || name.endsWith("/") ? name + settings.index : undefined;
     const page = index === undefined ? name + HTML : undefined;
     if (index !== undefined && settings.index !== undefined && has(index)) return index;
-    if (page !== undefined && isPage(page, settings) && !isIndex(page, settings) && has(page)) return page;
-    if (!isIndex(name, settings) && !isPage(name, settings) && has(name)) return name;
+    if (page !== undefined && isPage(page, settings, has) && !isIndex(page, settings) && has(page)) return page;
+    if (!isIndex(name, settings) && !isPage(name, settings, has) && has(name)) return name;
   }
   return undefined;
 }
@@ -88,7 +88,7 @@ export function fileServedAt(path: string, settings: PathSettings, has: Has): st
 export function otherAnswerAt(path: string, settings: PathSettings, has: Has): string | Redirect | undefined {
   for (const name of namesOf(path, settings)) {
     if (!has(name)) continue;
-    return isPage(name, settings) ? redirect(308, "./", lastPart(servedPathOf(name, settings)), name) : name;
+    return isPage(name, settings, has) ? redirect(308, "./", lastPart(servedPathOf(name, settings, has)), name) : name;
   }
   return toFolder(path, settings, has) ?? toPage(path, settings, has);
 }
@@ -105,9 +105,11 @@ function toPage(path: string, settings: PathSettings, has: Has): Redirect | unde
   if (!settings.cleanUrls) return undefined;
   const hasSlash = path.endsWith("/");
   const name = hasSlash ? path.slice(0, -1) : path;
-  const page = namesOf(name, settings).map((each) => each + HTML).find((each) => isPage(each, settings) && has(each));
+  const page = namesOf(name, settings).map((each) => each + HTML).find((each) =>
+    isPage(each, settings, has) && has(each)
+  );
   if (page === undefined) return undefined;
-  return redirect(308, hasSlash ? "../" : "./", lastPart(servedPathOf(page, settings)), page);
+  return redirect(308, hasSlash ? "../" : "./", lastPart(servedPathOf(page, settings, has)), page);
 }
 
 /** Returns the file names below the folder that `path` may mean: only a name with a backslash has a second form. */
@@ -122,8 +124,11 @@ function isIndex(file: string, { index }: PathSettings): boolean {
     (file.length === index.length || file.at(-index.length - 1) === "/");
 }
 
-function isPage(file: string, { cleanUrls }: PathSettings): boolean {
-  return cleanUrls && file.endsWith(HTML) && file.length > HTML.length && file.at(-HTML.length - 1) !== "/";
+/** Whether a file is served without its extension: `app.js.html` beside `app.js` keeps its own name. */
+function isPage(file: string, { cleanUrls }: PathSettings, has: Has): boolean {
+  if (!cleanUrls || !file.endsWith(HTML)) return false;
+  const name = file.slice(0, -HTML.length);
+  return name !== "" && !name.endsWith("/") && !has(name);
 }
 
 function lastPart(path: string): string {

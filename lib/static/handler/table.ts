@@ -298,7 +298,7 @@ export class Table {
     if (known) return known;
     const file = this.tree.at(number);
     if (!file) return undefined;
-    const path = servedPathOf(file.path, this.#settings);
+    const path = servedPathOf(file.path, this.#settings, this.#has);
     const resource = new Resource(file, path, this.#settings, this.memory, this.proofs);
     resource.isFormer = this.#isFormer;
     this.#resources.set(number, resource);
