@@ -64,7 +64,8 @@ const DEFAULT_LENGTH = 8;
 /** Whether a name has a hash by a tool's pattern, such as `[name]-[hash][extname]`; `character` is a regular expression. */
 export function hasHash(path: string, pattern: string, character: string): boolean {
   if (!/\[hash(?::\d+)?\]/.test(pattern)) return false;
-  const source = pattern.replace(/^(?:\.?\/)+/, "").split(/(\[\w+(?::\d+)?\])/).map((part) => {
+  const source = pattern.replace(/^(?:\.?\/)+/, "").split(/(\[dir\]\/|\[\w+(?::\d+)?\])/).map((part) => {
+    if (part === "[dir]/") return "(?:.*/)?"; // empty at the top
     const [, name, length] = /^\[(\w+)(?::(\d+))?\]$/.exec(part) ?? [];
     if (name === "hash") return `${character}{${length ?? DEFAULT_LENGTH}}`;
     return name === undefined ? part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") : ".*";

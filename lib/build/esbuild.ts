@@ -16,7 +16,7 @@
  *
  * @module
  */
-import { dirname, extname, relative, resolve } from "node:path";
+import { dirname, extname, parse, relative, resolve } from "node:path";
 import process from "node:process";
 import {
   compressOutput,
@@ -57,7 +57,9 @@ interface Result {
 }
 
 interface OutputFile {
+  /** The source of an entry point of the build, or of a module that is imported dynamically. */
   readonly entryPoint?: string;
+  readonly imports?: readonly { readonly path: string; readonly kind: string }[];
   /** The styles of an entry point. */
   readonly cssBundle?: string;
 }
@@ -122,15 +124,27 @@ function outputOf(
   const ownExtensions = Object.values(outExtension);
   const output = new Output();
   output.addFolder(folder);
-  const styles = new Set(Object.values(files).map(({ cssBundle }) => cssBundle));
-  for (const [path, { entryPoint }] of Object.entries(files)) {
-    const isEntry = entryPoint !== undefined || styles.has(path);
+  const all = Object.entries(files);
+  const styled = new Map(all.map(([path, { cssBundle }]) => [cssBundle, path]));
+  const lazy = new Set(
+    all.flatMap(([, { imports = [] }]) =>
+      imports.filter(({ kind }) => kind === "dynamic-import").map(({ path }) => path)
+    ),
+  );
+  for (const [path] of all) {
     const own = ownExtensions.find((end) => path.endsWith(end));
     const extension = own ?? extname(path);
     const isCode = own !== undefined || /^\.(?:js|css)$/.test(extension);
-    const pattern = isEntry ? entryNames : isCode ? chunkNames : assetNames;
     const inner = relative(folder, resolve(root, path));
-    const isNamed = hasHash(inner.slice(0, inner.length - extension.length), pattern, HASH_CHARACTER);
+    const hasHashOf = (pattern: string) =>
+      hasHash(inner.slice(0, inner.length - extension.length), pattern, HASH_CHARACTER);
+    const owner = styled.get(path) ?? path;
+    const { entryPoint } = files[owner];
+    const isNamed = entryPoint === undefined
+      ? hasHashOf(isCode ? chunkNames : assetNames)
+      // A module that is imported dynamically, and is no entry point of the build, is named as a chunk.
+      : hasHashOf(entryNames) ||
+        lazy.has(owner) && hasHashOf(chunkNames.replace("[name]", () => parse(entryPoint).name));
     output.add(folder, inner, isNamed);
   }
   return output;

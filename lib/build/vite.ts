@@ -12,7 +12,7 @@
  * @module
  */
 import { existsSync } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { toldBy } from "../precompress/internal.ts";
@@ -259,10 +259,21 @@ interface BundleOptions {
 const HASH_CHARACTER = "[\\w-]";
 
 function isNamedByHash(file: BundledFile, { assetFileNames }: BundleOptions): boolean {
-  const { type, fileName, preliminaryFileName, names = [] } = file;
-  if (type === "chunk") return preliminaryFileName !== undefined && preliminaryFileName !== fileName;
+  const { type, fileName, preliminaryFileName = "", names = [] } = file;
+  if (type === "chunk") return isFilledIn(fileName, preliminaryFileName);
   // A plugin chose the name, and the tool adds no hash to it.
   if (names.length === 0 || assetFileNames === undefined) return false;
   const pattern = typeof assetFileNames === "function" ? assetFileNames(file) : assetFileNames;
   return hasHash(fileName, pattern, HASH_CHARACTER);
+}
+
+/** A placeholder for a hash in a preliminary name, as long as the hash. */
+const PLACEHOLDER = /!~\{\w+\}~/g;
+
+/** Whether a name has a hash in the place of a placeholder. Another plugin may have renamed the chunk since, or moved it. */
+function isFilledIn(fileName: string, preliminary: string): boolean {
+  const pattern = preliminary.replace(PLACEHOLDER, ({ length }) => `[hash:${length}]`);
+  return [fileName, basename(fileName)].some((name, i) =>
+    hasHash(name, i === 0 ? pattern : basename(pattern), HASH_CHARACTER)
+  );
 }

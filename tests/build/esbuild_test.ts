@@ -93,6 +93,29 @@ test("a shared chunk is not taken for hashed that is not", () =>
     "src/b.js": 'import { turn } from "./lazy.js"; turn(); turn();',
   }));
 
+test("scripts and styles of dynamic imports are known by their hashes, and entry points at the top by theirs", () =>
+  inProject(async (root) => {
+    const options = { entryPoints: ["main.js", "sub/page.js"], sourcemap: false };
+    await build(optionsFor(root, options));
+    assert.deepEqual(await namedIn(root, "dist"), {
+      immutable: ["later-*.css", "later-*.js"],
+      other: ["main.css", "main.js", "sub/page.js"],
+    });
+    await build(optionsFor(root, { ...options, outdir: "all", entryNames: "[dir]/[name]-[hash]" }));
+    assert.deepEqual(await namedIn(root, "all"), {
+      immutable: ["later-*.css", "later-*.js", "main-*.css", "main-*.js", "sub/page-*.js"],
+      other: [],
+    });
+    await build(optionsFor(root, { ...options, outdir: "plain", chunkNames: "chunks/[name]" }));
+    assert.deepEqual((await namedIn(root, "plain")).immutable, []);
+  }, {
+    "main.js": 'import "./main.css"; import("./later.js"); import("./sub/page.js");',
+    "main.css": "a { color: red }",
+    "later.js": 'import "./later.css"; export const turn = 1;',
+    "later.css": "b { color: red }",
+    "sub/page.js": "export const page = 1;",
+  }));
+
 test("a build into one file compresses its folder, and one that writes nothing, nothing", () =>
   inProject(async (root) => {
     const single: BuildOptions = { entryPoints: ["src/lazy.js"], splitting: false, outdir: undefined };

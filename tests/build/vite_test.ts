@@ -253,6 +253,39 @@ for (const [name, run] of [["Rollup", runRollup], ["Rolldown", runRolldown]] as 
     }));
 }
 
+/** A plugin that gives chunks other names once they have theirs. */
+function renaming(rename: (name: string) => string): { name: string; generateBundle: RollupPlugin["generateBundle"] } {
+  return {
+    name: "renaming",
+    generateBundle(_, bundle) {
+      for (const file of Object.values(bundle)) if (file.type === "chunk") file.fileName = rename(file.fileName);
+    },
+  };
+}
+
+test("chunks that another plugin renames are immutable only if the hash is in the name that they end with", () =>
+  inProject(async (root) => {
+    const input = join(root, "src/lazy.js");
+    const cases: [pattern: string, rename: (name: string) => string, expected: string, isImmutable: boolean][] = [
+      ["[name].js", (name) => `js/${name}`, "js/lazy.js", false],
+      ["[name].js", () => "service-worker.js", "service-worker.js", false],
+      ["[name]-[hash].js", (name) => name.replace(/-.{8}\./, "."), "lazy.js", false],
+      ["[name]-[hash].js", (name) => `js/${name}`, "js/lazy-*.js", true],
+      ["[hash]/[name].js", (name) => name.slice(9), "lazy.js", false],
+    ];
+    for (const [i, [entryFileNames, rename, expected, isImmutable]] of cases.entries()) {
+      for (const [tool, make] of [["rollup", rollup], ["rolldown", rolldown]] as const) {
+        const dir = join(root, `${tool}${i}`);
+        const plugins = [renaming(rename), precompress(namesOnly)];
+        const bundle = await (make as typeof rollup)({ input, plugins: plugins as RollupPlugin[], onLog() {} });
+        await bundle.write({ dir, entryFileNames });
+        await bundle.close();
+        const { immutable, other } = await namedIn(dir);
+        assert.deepEqual(isImmutable ? immutable : other, [expected], `${tool}: ${entryFileNames}`);
+      }
+    }
+  }));
+
 /** The outputs of one bundle: one below another, and a single file. */
 const outputsIn = (root: string) => [
   { dir: join(root, "dist"), entryFileNames: "new-[hash].js" },
