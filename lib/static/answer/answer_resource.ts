@@ -33,14 +33,21 @@ export function evaluate(request: RequestFields, chosen: Variant): Verdict {
   return ifModifiedSinceHolds(since, lastModified) ? "go on" : chosen;
 }
 
-/** Whether `If-Range` permits `Range` (RFC 9110, 13.1.5). A date is weak if it is recent, or shared by several variants. */
-export function ifRangeHolds(request: RequestFields, { resource, tag }: Variant): boolean {
+/**
+ * Returns the variant that `Range` applies to, by `If-Range` (RFC 9110, 13.1.5): the chosen one, or another one that the
+ * client accepts and has in part. Chromium asks for the rest of a plain file with the codings of a whole one. A date is
+ * weak if it is recent, or shared by several variants.
+ */
+function rangedVariant(request: RequestFields, chosen: Variant): Variant | undefined {
   const field = request.get("if-range");
-  if (!isThere(field)) return true;
+  if (!isThere(field)) return chosen;
+  const { resource } = chosen;
   const isOfOneVariant = resource.variants.length === 1 && resource.deltas.length === 0;
   const { lastModified } = resource;
   const isStrong = isOfOneVariant && lastModified !== undefined && Date.now() - lastModified > 1000;
-  return ifRangeNames(field, tag, isStrong ? lastModified : undefined);
+  if (ifRangeNames(field, chosen.tag, isStrong ? lastModified : undefined)) return chosen;
+  const owned = isOfOneVariant ? undefined : resource.owned(request, (tag) => ifRangeNames(field, tag, undefined));
+  return owned?.representation.dictionary === undefined ? owned : undefined; // a part of a delta is useless
 }
 
 /** Returns the variant that the client has, by `field`, among those that it accepts. */
@@ -92,9 +99,8 @@ export function answerResource(
   while (!resource.hasChanged) {
     const chosen = resource.choose(request);
     if (chosen === undefined) return notAcceptable(resource);
-    const answer = answerVariant(chosen, method, request);
+    const answer = answerVariant(chosen, method, request, onFault);
     if (answer) return answer;
-    onFault(chosen); // removes it from the choice
   }
   if (resource.isFormer) return undefined;
   return resource.general().text(503, "The file is being replaced: ask again", ASK_AGAIN);
@@ -106,7 +112,13 @@ export function answerBusy(resource: Resource, request: RequestFields): Answer {
   return general.permit(general.text(503, "The file cannot be opened now: ask again", ASK_AGAIN), request);
 }
 
-function answerVariant(chosen: Variant, method: string, request: RequestFields): Answer | undefined {
+/** Returns the answer; undefined if a file has changed, after `onFault`, which removes that variant from the choice. */
+function answerVariant(
+  chosen: Variant,
+  method: string,
+  request: RequestFields,
+  onFault: OnFault,
+): Answer | undefined {
   const verdict = evaluate(request, chosen);
   const { resource, tag } = chosen;
   if (verdict === "failed") {
@@ -115,11 +127,11 @@ function answerVariant(chosen: Variant, method: string, request: RequestFields):
   if (verdict !== "go on") return verdict.notModified();
   // HEAD has no ranges (RFC 9110 section 14.2).
   const range = method === "GET" ? request.get("range") : undefined;
-  if (range && ifRangeHolds(request, chosen)) {
-    const answer = answerRange(range, chosen);
-    if (answer !== "ignored") return answer;
-  }
-  return chosen.whole();
+  const ranged = range ? rangedVariant(request, chosen) : undefined;
+  const part = ranged ? answerRange(range!, ranged) : "ignored";
+  const answer = part === "ignored" ? chosen.whole() : part;
+  if (!answer) onFault(part === "ignored" ? chosen : ranged!);
+  return answer;
 }
 
 function notAcceptable(resource: Resource): Answer {

@@ -100,8 +100,8 @@ export function expectedOf(request: Combination, file: KnownFile): Expected {
     const owned = ownedCoding(request, ifNoneMatch, chosen, file);
     if (owned) return unchanged(owned);
   } else if (ifModifiedSince === MODIFIED || ifModifiedSince === AFTER) return unchanged(chosen);
-  if (request.method === "HEAD" || range === undefined || !ifRangeHolds(request, chosen, file)) return ok(chosen);
-  return rangesOf(range, chosen, file);
+  const ranged = request.method === "HEAD" ? undefined : rangedCoding(request, chosen, file);
+  return range === undefined || ranged === undefined ? ok(chosen) : rangesOf(range, ranged, file);
 }
 
 function weightOf({ weights }: Combination, coding: Coding): number {
@@ -132,10 +132,13 @@ function ownedCoding(request: Combination, tags: Tags, chosen: Coding, file: Kno
   return [chosen, ...variants, ...deltas].find((coding) => tags.some(({ of }) => of === coding));
 }
 
-function ifRangeHolds({ ifRange }: Combination, chosen: Coding, file: KnownFile): boolean {
-  if (ifRange === undefined) return true;
-  if (typeof ifRange === "object") return ifRange.of === chosen && !ifRange.isWeak;
-  return ifRange === MODIFIED && file.coded.size === 1;
+/** Returns the coding that a range is of: the one that `If-Range` names among those accepted, but a delta. */
+function rangedCoding(request: Combination, chosen: Coding, file: KnownFile): Coding | undefined {
+  const { ifRange } = request;
+  if (ifRange === undefined) return chosen;
+  if (typeof ifRange !== "object") return ifRange === MODIFIED && file.coded.size === 1 ? chosen : undefined;
+  const owned = ifRange.isWeak ? undefined : ownedCoding(request, [ifRange], chosen, file);
+  return owned?.startsWith("dc") ? undefined : owned;
 }
 
 /** Ranges that share bytes or touch are one. These are short: a byte at a time will do. */

@@ -183,17 +183,24 @@ const ifRangeOfOthers: readonly RFCCase[] = [
   ],
   [
     "9110 13.1.5",
-    "the tag of another variant",
+    "the tag of another variant that the client accepts",
     "/app.js",
     { "accept-encoding": "br, gzip", "range": "bytes=0-1", "if-range": "<gzip>" },
+    partial("gzip", [[0, 1]]),
+  ],
+  [
+    "9110 13.1.5",
+    "the tag of a variant that the client does not accept",
+    "/app.js",
+    { "accept-encoding": "br", "range": "bytes=0-1", "if-range": "<gzip>" },
     ok("br"),
   ],
   [
     "9110 13.1.5",
-    "the tag of the file as it is, where a variant is chosen",
+    "the tag of the file as it is, where a variant would be chosen",
     "/app.js",
     { "accept-encoding": "gzip", "range": "bytes=0-1", "if-range": "<identity>" },
-    ok("gzip"),
+    partial("identity", [[0, 1]]),
   ],
   [
     "9110 8.8.2.2",
