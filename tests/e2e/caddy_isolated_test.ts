@@ -42,4 +42,6 @@ testTags(plain);
 testConditions(plain);
 testRanges(plain);
 testPaths(plain);
-testDeltas(compared("Caddy", noCurl || noCaddy, withDeltas));
+const deltas = compared("Caddy with deltas", noCurl || noCaddy, withDeltas);
+testPaths(deltas);
+testDeltas(deltas);

@@ -41,4 +41,6 @@ testTags(plain);
 testConditions(plain);
 testRanges(plain);
 testPaths(plain);
-testDeltas(compared("nginx", noCurl || noNginx, withDeltas));
+const deltas = compared("nginx with deltas", noCurl || noNginx, withDeltas);
+testPaths(deltas);
+testDeltas(deltas);

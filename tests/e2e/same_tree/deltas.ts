@@ -66,6 +66,21 @@ export function testDeltas({ name, skip, same }: Comparison): void {
     }
   });
 
+  test(`${name} and ours send no range of a delta`, { skip }, async () => {
+    const { script, dictionary } = same().tree;
+    const original = Buffer.from(await same().original(script));
+    for (const encoding of ["dcb, dcz", "identity, dcz"]) {
+      const fields = { "Available-Dictionary": dictionary, "Range": "bytes=10-49" };
+      each(await same().ask([ask(script, encoding, fields)]), (theirs, ours) => {
+        for (const { status, headers, body } of [theirs, ours]) {
+          assert.equal(status, 206);
+          assert.equal(headers.get("content-encoding"), null);
+          assert.deepEqual(Buffer.from(body), original.subarray(10, 50));
+        }
+      });
+    }
+  });
+
   test(`${name} names no coding of a delta that is gone, though the list has it`, { skip }, async () => {
     const { folder, script, dictionary } = same().tree;
     await Promise.all(["dcb", "dcz"].map((format) => rm(join(folder, `${script}.${format}`))));

@@ -14,7 +14,10 @@ export function testPaths({ name, skip, same }: Comparison): void {
       }
       assert.equal(redirect(ours).search, "?a=b");
     });
-    const hidden = ["/missing", "/docs/missing.html", "/.millrace.json", "/assets/", "/index.html/"];
+    const hidden = [
+      ...["/missing", "/docs/missing.html", "/.millrace.json", "/assets/", "/index.html/"],
+      ...["/assets/.env.js", "/assets/.hidden/a.js", "/.well-known/.hidden/a.txt"],
+    ];
     each(await same().ask(hidden.map((path) => ask(path, undefined))), (theirs, ours) => {
       assert.equal(ours.status, 404);
       assert.ok([403, 404].includes(theirs.status)); // a folder without a page may be called forbidden
