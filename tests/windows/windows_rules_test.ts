@@ -217,7 +217,35 @@ describe(
         watcher.emit("change");
         watcher.emit("error", new Error("a failure"));
         await handler.close();`;
-        assert.equal(await run(code, folder), "is not watched any more: a failure\n");
+        assert.equal(
+          await run(code, folder),
+          "is not watched: a failure; call reload() or send SIGHUP after changes\n",
+        );
+      }));
+
+    test("a site is served where the system has no watches left, and an exchanged folder is noticed", () =>
+      inFolder(async (folder) => {
+        const code = `
+        const fs = (await import("node:fs")).default;
+        const { syncBuiltinESMExports } = await import("node:module");
+        fs.watch = () => { throw Object.assign(new Error("no watches"), { code: "ENOSPC" }); };
+        syncBuiltinESMExports();
+        const make = (path, text) => (fs.mkdirSync(path), fs.writeFileSync(path + "/a.txt", text));
+        make(folder + "/site", "first");
+        const onWarning = ({ message }) => console.log(message);
+        const handler = await Static.createStaticHandler(folder + "/site", { watch: true, onWarning });
+        make(folder + "/next", "second");
+        fs.renameSync(folder + "/site", folder + "/former");
+        fs.renameSync(folder + "/next", folder + "/site");
+        for (;;) {
+          const response = await handler.fetch(new Request("http://localhost/a.txt"));
+          if (await response.text() === "second") break;
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+        await handler.close();`;
+        const told =
+          "is not watched: no watches (raise fs.inotify.max_user_watches); call reload() or send SIGHUP after changes";
+        assert.equal(await run(code, folder), told + "\n");
       }));
 
     test("links are followed whatever the case in which a folder is named, and on a RAM disk", () =>

@@ -14,7 +14,8 @@ const MAX_LOOKED = 500;
 
 /**
  * Reports changes in a folder and the folders below it, combined. The folder itself is checked at intervals: Windows
- * reports nothing if it is renamed, and only an error if it is removed.
+ * reports nothing if it is renamed, and only an error if it is removed. Where the system has no watches left, only
+ * these checks remain: they notice folders that are exchanged.
  */
 export class FolderWatch {
   readonly #directory: string;
@@ -27,6 +28,8 @@ export class FolderWatch {
   readonly #onError: (error: Error) => void;
   /** The watcher; undefined between its end and the next check, since Deno confuses watchers of the same name. */
   #watcher: FSWatcher | undefined;
+  /** Whether the system refused to watch. */
+  #isRefused = false;
   /** The identity of the watched folder, since another folder may get its name. */
   #watched: string | undefined;
   /** The identity of the folder that had the name at the last check. */
@@ -36,7 +39,6 @@ export class FolderWatch {
   readonly #timer: Timer;
   readonly #look: Interval;
 
-  /** @throws {Error} errors of the file system. */
   constructor(
     directory: string,
     folders: () => readonly string[],
@@ -50,7 +52,7 @@ export class FolderWatch {
       onChange();
     }, { keepsAlive: false });
     this.#onError = onError;
-    this.#watcher = this.#open();
+    this.#open();
     this.#hasSwapped();
     this.#look = new Interval(LOOK, () => this.#begin(), { keepsAlive: false });
   }
@@ -72,14 +74,9 @@ export class FolderWatch {
       this.#end();
       return this.#tellSoon();
     }
-    if (this.#watcher || this.#seen === undefined) return;
-    try {
-      this.#watcher = this.#open();
-      this.#tellSoon();
-    } catch (error) {
-      this.#look.stop();
-      this.#onError(error as Error);
-    }
+    if (this.#watcher || this.#isRefused || this.#seen === undefined) return;
+    this.#open();
+    this.#tellSoon();
   }
 
   close(): void {
@@ -88,11 +85,21 @@ export class FolderWatch {
     this.#look.stop();
   }
 
-  #open(): FSWatcher {
+  #open(): void {
     this.#watched = this.#seen = identityOf(this.#directory);
-    return watch(this.#directory, { recursive: true }, () => this.#tellSoon()).on("error", (error) => {
-      if (!this.#hasMoved()) this.#onError(error);
-    });
+    try {
+      this.#watcher = watch(this.#directory, { recursive: true }, () => this.#tellSoon()).on("error", (error) => {
+        if (!this.#hasMoved()) this.#refuse(error);
+      });
+    } catch (error) {
+      this.#refuse(error as Error);
+    }
+  }
+
+  #refuse(error: Error): void {
+    this.#end();
+    if (!this.#isRefused) this.#onError(error);
+    this.#isRefused = true;
   }
 
   /** Whether the watched folder no longer has the name, which is reported as a change. */

@@ -13,6 +13,12 @@ import { type FolderAnswers, Table } from "./table.ts";
 const MESSAGE = "has changed, but was answered as immutable: clients that have it keep it for up to a year. " +
   "Give it another name when its content changes, or set immutable to false, or to a pattern of what never changes";
 
+/** What to do about limits of Linux, by the code of the error. */
+const WATCH_LIMITS: Readonly<Record<string, string>> = {
+  EMFILE: " (raise fs.inotify.max_user_instances)",
+  ENOSPC: " (raise fs.inotify.max_user_watches)",
+};
+
 /** The time in ms that requests for a replaced file wait for the scan that the first such request started. */
 const SCAN_TIMEOUT = 5000;
 
@@ -187,7 +193,10 @@ export class Site {
       this.#isDeployed = true;
       this.#follow().catch((error) => this.#settings.warn("", `cannot be scanned: ${error.message}`));
     };
-    const onError = ({ message }: Error): void => this.#settings.warn("", `is not watched any more: ${message}`);
+    const onError = (error: NodeJS.ErrnoException): void => {
+      const wayOut = WATCH_LIMITS[error.code ?? ""] ?? "";
+      this.#settings.warn("", `is not watched: ${error.message}${wayOut}; call reload() or send SIGHUP after changes`);
+    };
     this.#watch = new FolderWatch(this.#directory, () => this.#table?.tree.folders ?? [], onChange, onError);
   }
 
