@@ -13,7 +13,7 @@ import { type FolderAnswers, Table } from "./table.ts";
 const MESSAGE = "has changed, but was answered as immutable: clients that have it keep it for up to a year. " +
   "Give it another name when its content changes, or set immutable to false, or to a pattern of what never changes";
 
-/** What to do about limits of Linux, by the code of the error. */
+/** Advice about limits of Linux, by the code of the error. */
 const WATCH_LIMITS: Readonly<Record<string, string>> = {
   EMFILE: " (raise fs.inotify.max_user_instances)",
   ENOSPC: " (raise fs.inotify.max_user_watches)",
