@@ -20,7 +20,6 @@ const UNKNOWN: readonly number[] = [400, 405, 501];
 type Fields = Readonly<Record<string, string>>;
 type JoinedObject = Pick<S3Object, "key" | "size" | "etag">;
 
-/** Copies an object within the bucket. Header fields are kept unless `options` replace them. */
 export async function copyObject(
   context: UploadContext,
   from: string,
@@ -133,21 +132,13 @@ async function storeParts(
   const { signal } = options;
   const upload = { key: to, uploadId: await createUpload(store, to, fields, { signal, hasChecksums: false }) };
   try {
-    const stored: StoredPart[] = [];
-    let next = 0;
-    const work = async (): Promise<void> => {
-      while (next < parts.length) {
-        const index = next++;
-        try {
-          stored[index] = await storePart(context, upload, index + 1, parts[index], signal);
-        } catch (error) {
-          next = parts.length; // the other workers end, too
-          throw error;
-        }
-      }
-    };
-    const done = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
-    for (const each of done) if (each.status === "rejected") throw each.reason;
+    let stored: StoredPart[] = [];
+    for (let done = 0; done < parts.length; done += AT_ONCE) {
+      const some = parts.slice(done, done + AT_ONCE);
+      const sent = some.map((ranges, index) => storePart(context, upload, done + index + 1, ranges, signal));
+      await Promise.allSettled(sent); // an abort must come after all of them
+      stored = stored.concat(await Promise.all(sent));
+    }
     return await completeUpload(store, upload, stored, options);
   } catch (error) {
     await abortUpload(store, upload).catch(() => {}); // the first failure is the one to report
@@ -178,7 +169,6 @@ async function storePart(
   });
 }
 
-/** Downloads bytes, and passes them on. */
 async function gathered<T>(
   { store, storage }: UploadContext,
   number: number,

@@ -3,4 +3,4 @@ export { deleteObjects, putObject } from "./request/objects.ts";
 export { writableOptions } from "./s3_object.ts";
 export { GatheredPart } from "./upload/gathered_part.ts";
 export { abortUpload, completeUpload, listParts, listUploads } from "./upload/multipart.ts";
-export { contextOf, ObjectUpload, partSizeFor, type UploadContext } from "./upload/object_upload.ts";
+export { contexts, ObjectUpload, partSizeFor, type UploadContext } from "./upload/object_upload.ts";

@@ -36,7 +36,7 @@ import { S3Writable } from "./s3_writable.ts";
 import { Blocks } from "./upload/gathered_part.ts";
 import { abortUpload, listParts, listUploads } from "./upload/multipart.ts";
 import {
-  keepContext,
+  contexts,
   MIN_PART_SIZE,
   ObjectUpload,
   type Resumed,
@@ -99,10 +99,8 @@ export const removeOptions: SchemaOf<
 /**
  * A bucket of a store that speaks the S3 protocol: objects as streams, in constant memory.
  *
- * Every request has a deadline, and is retried after a pause if that may help. The store verifies received bytes by a
- * checksum: a CRC-32 of each part and, without TLS except on the loopback, a SHA-256. Readers verify their bytes if the
- * store returns a SHA-256. Use one S3Bucket for all operations of a program on a bucket: its uploads share connections
- * and memory.
+ * Every request has a deadline, and is retried after a pause if that may help; checksums verify what is stored and read.
+ * Use one S3Bucket for all operations of a program on a bucket: its uploads share connections and memory.
  *
  * @example Store, read and list
  * ```ts
@@ -138,8 +136,9 @@ export class S3Bucket {
     const { concurrency, memory, temporary } = settings;
     this.#store = new Store(settings);
     this.name = this.#store.bucket;
-    const storage = { blocks: new Blocks(memory), pages: [], temporary };
-    this.#context = keepContext(this, { store: this.#store, storage, permits: new Semaphore(concurrency) });
+    const storage = { blocks: new Blocks(memory), temporary };
+    this.#context = { store: this.#store, storage, permits: new Semaphore(concurrency) };
+    contexts.set(this, this.#context);
   }
 
   /**
@@ -222,9 +221,8 @@ export class S3Bucket {
   }
 
   /**
-   * Joins objects in order, given as results of `list()` or `head()`. The new object has parts of one size. The store
-   * copies each part that is within one object; parts across two objects are downloaded and uploaded. Objects of equal
-   * size, from 5 MiB to 5 GiB, need no download.
+   * Joins objects in order, given as results of `list()` or `head()`. Bytes are downloaded only where two objects meet
+   * within a part: not for objects of equal size, from 5 MiB to 5 GiB.
    *
    * @param options The options of the new object. Default: without a type or metadata.
    * @throws {S3Error} `PreconditionFailed` if one of them has changed.
@@ -292,9 +290,8 @@ export class S3Bucket {
   }
 
   /**
-   * Creates a stream that stores an object of any length when it closes. An object of up to one part is sent in one
-   * request; a larger one in parts of one size, 8 MiB or as `size` requires, several in parallel, with separate
-   * retries. If the stream is aborted or a part finally fails, its parts are removed, if the store can be reached.
+   * Creates a stream that stores an object of any length when it closes, in parts if it is larger than 8 MiB. If the
+   * stream is aborted or a part finally fails, its parts are removed, if the store can be reached.
    *
    * @throws {TypeError | RangeError} if an option is of the wrong type or out of range.
    */

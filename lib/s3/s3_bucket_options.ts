@@ -148,7 +148,6 @@ export const s3BucketOptions: SchemaOf<
 
 export type S3BucketSettings = ReturnType<typeof s3BucketOptions>;
 
-/** The members of {@linkcode S3Credentials}. */
 export const s3Credentials: SchemaOf<S3Credentials> = /* @__PURE__ */ schema(
   "S3Bucket",
   () => ({
@@ -180,7 +179,6 @@ export function checkCredentials(given: unknown, path = "credentials"): S3Creden
   };
 }
 
-/** Returns the URL of a store, without a slash at its end. */
 export function endpointOf(endpoint: string | URL): string {
   if (String(endpoint).includes("@")) {
     throw new TypeError("endpoint must be a URL without a user: credentials tell the keys");

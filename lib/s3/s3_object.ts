@@ -119,12 +119,10 @@ export interface S3WritableOptions extends S3PutOptions {
   concurrency?: number;
 }
 
-/** Valid names of fields. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** Valid values of fields that signatures keep unchanged: no spaces at the ends, and no double spaces. */
 const VALUE = /^(?! )(?!.* {2})[\x20-\x7e]*(?<! )$/;
 
-/** Returns a schema member for a signed field. */
 export function signedField(): Member<string, undefined> {
   return text(undefined, "printable ASCII", (value) => VALUE.test(value));
 }
@@ -173,7 +171,6 @@ export function settingsOf<S extends ReturnType<typeof putOptions>>(options: (gi
   throw new TypeError("ifMatch is no option where overwrite is false");
 }
 
-/** Returns the header fields that are stored with an object. */
 export function fieldsOf(options: S3PutOptions): Record<string, string> {
   const { contentType, cacheControl, contentDisposition, contentEncoding, metadata = {} } = options;
   return {
@@ -185,7 +182,6 @@ export function fieldsOf(options: S3PutOptions): Record<string, string> {
   };
 }
 
-/** Returns the conditions under which an object is stored. */
 export function conditionsOf({ overwrite, ifMatch }: S3PutOptions): Record<string, string> {
   if (overwrite === false) return { "if-none-match": "*" };
   return ifMatch === undefined ? {} : { "if-match": ifMatch };

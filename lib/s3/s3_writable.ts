@@ -67,7 +67,11 @@ export class S3Writable extends WritableStream<Uint8Array> {
         end();
       },
       abort: (reason) => upload.fail(reason),
-    }, { highWaterMark: QUEUE, size: sizeOf });
+    }, {
+      highWaterMark: QUEUE,
+      // A failing size function would abort no upload.
+      size: (chunk: unknown) => ArrayBuffer.isView(chunk) || chunk instanceof ArrayBuffer ? chunk.byteLength : 0,
+    });
     this.#upload = upload;
     this.#stored = stored;
   }
@@ -91,11 +95,6 @@ export class S3Writable extends WritableStream<Uint8Array> {
   get stored(): S3Stored | undefined {
     return this.#stored.value;
   }
-}
-
-/** Returns the size of a chunk of any type: a failing size function would abort no upload. */
-function sizeOf(chunk: unknown): number {
-  return ArrayBuffer.isView(chunk) || chunk instanceof ArrayBuffer ? chunk.byteLength : 0;
 }
 
 /** Returns the bytes of a chunk, or fails the upload if the chunk is not bytes. */

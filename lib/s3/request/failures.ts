@@ -6,7 +6,6 @@ const MAX_RETRY_DELAY = 20_000;
 /** The maximum pause in ms before the first retry. */
 const FIRST_PAUSE = 100;
 const MAX_TEXT_LENGTH = 300;
-/** The codes of stores, and names of regions. */
 const NAME = /^[\w.-]{1,100}$/;
 /** Characters that are not plain text for logs and terminals. */
 const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
@@ -65,17 +64,18 @@ export function pauseBefore(attempt: number, error: unknown): number {
 
 export function answeredFailure(subject: Subject, response: Response, document: XmlResponse | undefined): S3Error {
   const { status, headers } = response;
-  const isError = document?.name === "Error";
-  const told = isError ? document.text("Code") : undefined;
-  const code = told !== undefined && NAME.test(told) ? told : codes[status] ?? `HTTP_${status}`;
-  const words = plain(isError ? document.text("Message") : undefined);
-  const requestId = plain(headers.get("x-amz-request-id") ?? (isError ? document.text("RequestId") : undefined));
+  const told = document?.name === "Error" ? document : undefined;
+  const given = told?.text("Code") ?? "";
+  const code = NAME.test(given) ? given : codes[status] ?? `HTTP_${status}`;
+  const words = plain(told?.text("Message"));
+  const requestId = plain(headers.get("x-amz-request-id") ?? told?.text("RequestId"));
   const region = headers.get("x-amz-bucket-region") ?? "";
   const place = status < 500 && status !== 404 && NAME.test(region) ? ` (the bucket is in the region ${region})` : "";
   const message = `${titleOf(subject)}: the store answers ${status} ${code}${words ? `: ${words}` : ""}${place}`;
   const error = new S3Error(code, message, { status, requestId, key: subject.key });
-  const pause = retryAfter(headers.get("retry-after"));
-  if (pause > 0) askedPauses.set(error, pause);
+  const asked = headers.get("retry-after") ?? "";
+  const ms = /^\d+$/.test(asked) ? Number(asked) * 1000 : (parseHTTPDate(asked) ?? 0) - Date.now();
+  if (ms > 0) askedPauses.set(error, Math.min(MAX_RETRY_DELAY, ms));
   return error;
 }
 
@@ -87,24 +87,13 @@ function plain(text: string | undefined): string | undefined {
 /** Names for responses without a document, such as those to HEAD. */
 const codes: Readonly<Record<number, string>> = {
   301: "PermanentRedirect",
-  302: "TemporaryRedirect",
-  304: "NotModified",
   307: "TemporaryRedirect",
-  308: "PermanentRedirect",
   403: "AccessDenied",
   404: "NotFound",
-  409: "Conflict",
   412: "PreconditionFailed",
-  416: "InvalidRange",
   429: "SlowDown",
   503: "ServiceUnavailable",
 };
-
-function retryAfter(field: string | null): number {
-  if (field === null) return 0;
-  const ms = /^\d+$/.test(field) ? Number(field) * 1000 : (parseHTTPDate(field) ?? 0) - Date.now();
-  return Math.min(MAX_RETRY_DELAY, Math.max(0, ms));
-}
 
 /** Returns the failure of a request without a response, or with an incomplete one. */
 export function brokenFailure(subject: Subject, code: S3ErrorCode, reason: string, cause?: unknown): S3Error {

@@ -14,7 +14,6 @@ interface PagedList<T> {
   readonly key?: string;
   readonly query: Query;
   readonly document: string;
-  /** The maximum number of entries to read. Default: all. */
   readonly limit?: number;
   readonly signal: AbortSignal | undefined;
   /** Returns the entries of a page. Throws if an entry is incomplete. */

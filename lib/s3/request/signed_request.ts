@@ -49,6 +49,5 @@ export function bytesBody(bytes: Uint8Array): SentBody {
 
 export const EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-/** The fields of checksums, in requests and responses. */
 export const SHA256_FIELD = "x-amz-checksum-sha256";
 export const CRC32_FIELD = "x-amz-checksum-crc32";

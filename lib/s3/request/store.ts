@@ -28,8 +28,7 @@ const MAX_RESPONSE_LENGTH = 16 * 2 ** 20;
 const MAX_ERROR_LENGTH = 64 * 1024;
 /** The difference in ms to the store's clock up to which signatures are accepted. */
 const SKEW = 5 * 60 * 1000;
-/** The addresses of this machine, as in URLs. */
-const LOOPBACK = /^127\.\d+\.\d+\.\d+$/;
+const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])$/;
 
 export interface StoreRequest {
   readonly method: "DELETE" | "GET" | "HEAD" | "POST" | "PUT";
@@ -73,7 +72,6 @@ export class Store {
   readonly #keys = new Map<string, ArrayBuffer>();
   readonly #closing = new AbortController();
 
-  /** @throws {TypeError} if a setting without a default is missing. */
   constructor(settings: S3BucketSettings) {
     const { region, retries, timeout, checksums, fetch } = settings;
     this.bucket = requireOption(s3BucketOptions, settings, "bucket");
@@ -81,7 +79,8 @@ export class Store {
     this.timeout = timeout;
     this.checksums = checksums;
     this.#url = bucketURL(requireOption(s3BucketOptions, settings, "endpoint"), this.bucket, settings.addressing);
-    this.signsParts = !checksums || !isUnchangedOnTheWay(this.#url);
+    const { protocol, hostname } = new URL(this.#url);
+    this.signsParts = !checksums || !(protocol === "https:" || LOOPBACK.test(hostname));
     this.#region = region;
     this.#credentials = requireOption(s3BucketOptions, settings, "credentials");
     this.isOwn = fetch === undefined;
@@ -263,19 +262,12 @@ export class Store {
   }
 }
 
-/** Returns the URL of a bucket: below the store's, or at its own host. */
 function bucketURL(given: string | URL, bucket: string, addressing: "path" | "host"): string {
   const endpoint = endpointOf(given);
   if (addressing === "path") return `${endpoint}/${encoded(bucket)}`;
   const url = endpoint.replace("://", `://${bucket}.`);
   if (/^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/.test(bucket) && URL.canParse(url)) return url;
   throw new TypeError(`${JSON.stringify(bucket)} can be no part of the host of ${endpoint}: use addressing: "path"`);
-}
-
-/** Whether data to and from an endpoint cannot be changed in transit: with TLS, or on the loopback interface. */
-function isUnchangedOnTheWay(endpoint: string): boolean {
-  const { protocol, hostname } = new URL(endpoint);
-  return protocol === "https:" || hostname === "localhost" || hostname === "[::1]" || LOOPBACK.test(hostname);
 }
 
 export class StoreAnswer {
@@ -302,7 +294,6 @@ export class StoreAnswer {
     throw this.malformed(`the store's answer is no ${name}, or cut`);
   }
 
-  /** Returns the entity tag in the document with a root element of that name. */
   async etagIn(name: string): Promise<string> {
     const etag = (await this.document(name)).text("ETag");
     if (etag) return etag;
@@ -311,8 +302,7 @@ export class StoreAnswer {
 
   /** Reads the rest of the response, which has no meaning. */
   async end(): Promise<void> {
-    const text = await this.#text(MAX_RESPONSE_LENGTH);
-    const document = text === "" ? undefined : parseAnswer(text);
+    const document = parseAnswer(await this.#text(MAX_RESPONSE_LENGTH));
     if (document?.name === "Error") throw answeredFailure(this.#subject, this.response, document);
   }
 
@@ -322,7 +312,6 @@ export class StoreAnswer {
     return answeredFailure(this.#subject, this.response, parseAnswer(text));
   }
 
-  /** Returns the failure of a response that violates the protocol. */
   malformed(reason: string, cause?: unknown): S3Error {
     return brokenFailure(this.#subject, "MALFORMED_RESPONSE", reason, cause);
   }

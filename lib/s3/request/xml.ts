@@ -12,7 +12,6 @@ export class XmlResponse {
     return this.#element.name;
   }
 
-  /** Returns the text of the first child with a name. */
   text(name: string): string | undefined {
     const [found] = this.all(name);
     return found === undefined ? undefined : found.#element.text;
@@ -50,7 +49,6 @@ export function parseAnswer(text: string): XmlResponse | undefined {
   }
 }
 
-/** Parses a number of bytes; undefined if the text is not one. */
 export function naturalNumber(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }

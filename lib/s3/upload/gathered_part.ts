@@ -31,13 +31,11 @@ export class Blocks {
   }
 }
 
-/** The bytes of a page: as many as the HTTP client writes at a time. */
+/** The bytes that are read from a file at a time: as many as the HTTP client writes. */
 const PAGE = 128 * 1024;
 
 export interface Storage {
   readonly blocks: Blocks;
-  /** Idle pages, into which files are read for sending. */
-  readonly pages: Uint8Array[];
   readonly temporary: string | undefined;
 }
 
@@ -103,17 +101,12 @@ export class GatheredPart implements SentBody {
       yield* this.#pieces();
       return;
     }
-    const { pages } = this.#storage;
-    const page = pages.pop() ?? new Uint8Array(PAGE);
-    try {
-      for (let position = 0; position < this.length;) {
-        const read = await this.#file.read(page.subarray(0, this.length - position), position);
-        if (read === 0) throw new Error("a temporary file is shorter than what was written to it");
-        position += read;
-        yield page.subarray(0, read);
-      }
-    } finally {
-      pages.push(page);
+    const page = new Uint8Array(PAGE);
+    for (let position = 0; position < this.length;) {
+      const read = await this.#file.read(page.subarray(0, this.length - position), position);
+      if (read === 0) throw new Error("a temporary file is shorter than what was written to it");
+      position += read;
+      yield page.subarray(0, read);
     }
   }
 
@@ -134,7 +127,6 @@ export class GatheredPart implements SentBody {
     await this.#file?.close();
   }
 
-  /** Moves the gathered bytes to a file. */
   async #spill(): Promise<void> {
     const file = await openUnnamed(this.#storage.temporary ?? tmpdir());
     this.#file = file;

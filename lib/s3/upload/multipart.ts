@@ -55,7 +55,6 @@ export async function createUpload(
 /** A CRC-32 in base64; other texts are a composite checksum, or invalid. */
 const CRC32 = /^[\w+/]{6}==$/;
 
-/** Sends a part, with its checksum if the upload uses checksums. */
 export async function putPart(
   store: Store,
   { key, uploadId }: BegunUpload,

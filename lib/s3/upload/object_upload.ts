@@ -26,7 +26,6 @@ function partSize(number: number, first: number): number {
   return first * GROWTH ** Math.max(0, Math.ceil((number - EVEN_PARTS) / RUN));
 }
 
-/** A semaphore: a number of permits, for which callers queue. */
 export class Semaphore {
   #free: number;
   readonly #waiting = new Set<() => void>();
@@ -56,7 +55,6 @@ export class Semaphore {
   }
 }
 
-/** The state that uploads to a bucket share. */
 export interface UploadContext {
   readonly store: Store;
   readonly storage: Storage;
@@ -64,16 +62,7 @@ export interface UploadContext {
 }
 
 /** The contexts of buckets. In this module, so that uploads over HTTP load no client without a bucket. */
-const contexts = new WeakMap<object, UploadContext>();
-
-export function contextOf(bucket: object): UploadContext {
-  return contexts.get(bucket)!;
-}
-
-export function keepContext(bucket: object, context: UploadContext): UploadContext {
-  contexts.set(bucket, context);
-  return context;
-}
+export const contexts: WeakMap<object, UploadContext> = new WeakMap();
 
 export interface Resumed {
   readonly parts: readonly StoredPart[];
@@ -99,8 +88,8 @@ export class ObjectUpload {
   readonly #isLeft: boolean;
   readonly #parts: StoredPart[];
   readonly #sending = new Set<Promise<void>>();
+  readonly #places: Semaphore;
   #part: GatheredPart;
-  #wake: () => void = () => {};
   /** The running step, which never rejects. */
   #step: Promise<unknown> = Promise.resolve();
   #failed: Promise<void> | undefined = undefined;
@@ -116,8 +105,7 @@ export class ObjectUpload {
     this.#isLeft = resumed?.isLeft ?? false;
     this.partSize = resumed?.partSize ?? resumed?.parts[0]?.size ?? partSizeFor(options.size ?? 0);
     this.#part = this.#newPart(this.#skipped + this.#parts.length + 1);
-    // Wakes a waiting step, so that the next call reports the failure.
-    this.#controller.signal.addEventListener("abort", () => this.#wake(), { once: true });
+    this.#places = new Semaphore(options.concurrency);
   }
 
   /** The number of consecutive parts in the store, and the total bytes of those uploaded by this object. */
@@ -187,7 +175,7 @@ export class ObjectUpload {
   async #settle(isLast: boolean): Promise<void> {
     // An object needs at least one part.
     if (isLast && (this.#part.length > 0 || this.#part.number === 1)) await this.#send();
-    while (this.#sending.size > 0) await this.#oneOf(this.#sending);
+    await Promise.all(this.#sending); // a failure aborts them
     this.signal.throwIfAborted();
   }
 
@@ -217,8 +205,7 @@ export class ObjectUpload {
       throw new S3Error("EntityTooLarge", message, { key: this.key });
     }
     const { store, permits } = this.#context;
-    const { concurrency } = this.#options;
-    while (this.#sending.size >= concurrency) await this.#oneOf(this.#sending);
+    await this.#places.acquire(this.signal);
     await permits.acquire(this.signal);
     try {
       this.uploadId ??= await createUpload(store, this.key, fieldsOf(this.#options), { signal: this.signal });
@@ -235,18 +222,10 @@ export class ObjectUpload {
       .finally(() => part.discard())
       .finally(() => {
         permits.release();
+        this.#places.release();
         this.#sending.delete(sending);
       });
     this.#sending.add(sending);
-  }
-
-  /** Waits for one of several promises, none of which rejects, or for a failure. */
-  async #oneOf(promises: Iterable<Promise<void>>): Promise<void> {
-    this.signal.throwIfAborted();
-    const { promise: woken, resolve } = Promise.withResolvers<void>();
-    this.#wake = resolve;
-    await Promise.race([...promises, woken]);
-    this.signal.throwIfAborted();
   }
 
   #newPart(number: number): GatheredPart {

@@ -3,7 +3,7 @@ import { Interval } from "../../timers/mod.ts";
 import {
   abortUpload,
   completeUpload,
-  contextOf,
+  contexts,
   deleteObjects,
   GatheredPart,
   listParts,
@@ -84,7 +84,7 @@ export class BucketSession implements OpenSession {
   ) {
     this.id = id;
     this.#bucket = bucket;
-    this.#context = contextOf(bucket);
+    this.#context = contexts.get(bucket)!;
     this.#small = small;
     this.record = record;
     this.#recordKey = state.record;

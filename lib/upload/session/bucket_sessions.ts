@@ -1,4 +1,4 @@
-import { abortUpload, contextOf, deleteObjects, listUploads } from "../../s3/internal.ts";
+import { abortUpload, contexts, deleteObjects, listUploads } from "../../s3/internal.ts";
 import type { S3Bucket, S3Object } from "../../s3/mod.ts";
 import { BucketSession } from "./bucket_session.ts";
 import { folderOf, isStoredRecord, listed, sessionOf, SmallObjects, type State, stateOf } from "./bucket_objects.ts";
@@ -61,7 +61,7 @@ export class BucketSessions implements SessionStorage {
   }
 
   async removeExpired(ms: number): Promise<number> {
-    const { store } = contextOf(this.#bucket);
+    const { store } = contexts.get(this.#bucket)!;
     // A session's record is older than its uploads.
     const uploads = await Array.fromAsync(listUploads(store, `${SESSIONS}/`));
     const sessions = new Map<string, S3Object[]>();
