@@ -1,10 +1,9 @@
 import { createHash, type Hash } from "node:crypto";
 import { type DigestAlgorithm, formatDigest, parseDigests } from "../../semantics/mod.ts";
-import { type BodySource, fieldOf, isDecoded } from "./body_source.ts";
+import { type BodySource, fieldOf } from "./body_source.ts";
 import { UploadError } from "./upload_error.ts";
 import type { SaveBodyOptions } from "./upload_options.ts";
 
-/** Makes digests of bytes as they pass, on the calling thread. */
 export class Digester {
   readonly #hashes: ReadonlyMap<DigestAlgorithm, Hash>;
 
@@ -12,11 +11,8 @@ export class Digester {
     this.#hashes = new Map(Array.from(algorithms, (name) => [name, createHash(name.replace("-", ""))]));
   }
 
-  /** Adds bytes, whose memory may be reused afterwards. */
   update(pieces: readonly Uint8Array[]): void {
-    for (const hash of this.#hashes.values()) {
-      for (const piece of pieces) hash.update(piece);
-    }
+    for (const hash of this.#hashes.values()) pieces.forEach((piece) => hash.update(piece));
   }
 
   finish(): Map<DigestAlgorithm, string> {
@@ -49,7 +45,9 @@ export interface Announced {
 /** Returns the announcements in header fields and options. @throws {UploadError} if an announcement is malformed, missing, or exceeds a limit. */
 export function announcedOf(source: BodySource, options: SaveBodyOptions): Announced {
   const { maxBytes = Infinity, verify = true } = options;
-  const field = (name: string): string | undefined => isDecoded(source) ? undefined : fieldOf(source, name);
+  // The fields of such a response describe the encoded bytes, although it yields decoded ones.
+  const isDecoded = source instanceof Response && source.headers.has("content-encoding");
+  const field = (name: string): string | undefined => isDecoded ? undefined : fieldOf(source, name);
   const expectedBytes = options.expectedBytes ?? contentLength(field("content-length"));
   if (expectedBytes !== undefined && expectedBytes > maxBytes) {
     throw new UploadError("TOO_LARGE", `The body has ${expectedBytes} bytes, and at most ${maxBytes} are accepted`);
@@ -71,7 +69,6 @@ function contentLength(value: string | undefined): number | undefined {
   throw new UploadError("BAD_LENGTH", `Content-Length is ${JSON.stringify(value)}, which is no number of bytes`);
 }
 
-/** Reports the bytes received so far to `onProgress`. */
 export function tellProgress(bytes: number, announced: Announced, options: SaveBodyOptions): void {
   const { maxBytes = Infinity, onProgress } = options;
   const { expectedBytes } = announced;
@@ -92,9 +89,7 @@ export function requireExpected(bytes: number, { expectedBytes }: Announced): vo
 
 const DIGEST_FIELDS: readonly string[] = ["Content-Digest", "Repr-Digest"];
 
-/**
- * @throws {UploadError} `TRAILER_DIGEST` if a digest is announced for the trailers, which not every server can read.
- */
+/** @throws {UploadError} `TRAILER_DIGEST` if a digest is announced for the trailers, which not every server can read. */
 function requireNoTrailer(source: BodySource, header: Announced["digests"]): void {
   const names = (fieldOf(source, "trailer") ?? "").toLowerCase().split(/[ \t]*,[ \t]*/);
   const announced = DIGEST_FIELDS.find((name) => names.includes(name.toLowerCase()) && !header.has(name));

@@ -28,16 +28,6 @@ export function fieldOf(source: BodySource, name: string): string | undefined {
   return Array.isArray(value) ? value.join(", ") : value;
 }
 
-/** Returns the content codings that the body still has: `fetch()` has undone those of a `Response`. */
-export function codingOf(source: BodySource): string | undefined {
-  return source instanceof Response ? undefined : fieldOf(source, "content-encoding");
-}
-
-/** Whether the header fields of `source` describe the encoded bytes, although it yields decoded ones. */
-export function isDecoded(source: BodySource): boolean {
-  return source instanceof Response && source.headers.has("content-encoding");
-}
-
 /** A body, read at the pace at which it can be written. */
 export interface BodyReader {
   /** Whether the pending read pulls no bytes from its source until {@linkcode release}, because too much memory is in use. */
@@ -70,7 +60,6 @@ export async function takeAll(body: BodyReader, take: (pieces: readonly Uint8Arr
   }
 }
 
-/** The properties of a stream's source that its reader depends on. */
 export interface StreamTraits {
   /** Whether the stream is received from the network, where an error means that the sender has left. */
   readonly isReceived: boolean;
@@ -112,21 +101,10 @@ const MIN_BODY_BUFFER = 64 * 1024;
 /** The number of bytes that all bodies of one kind buffer together: larger writes are no faster. */
 const BUDGET = 16 * 1024 * 1024;
 
-let bodies = 0;
-
-export function acquireBudget(): void {
-  bodies++;
-}
-
-export function releaseBudget(): void {
-  bodies--;
-}
-
-export function activeBodies(): number {
-  return bodies;
-}
+/** The number of bodies that are being received. */
+export const active = { bodies: 0 };
 
 /** Returns the maximum bytes that one body may buffer: its share, so that memory hardly grows with the number of uploads. */
 export function windowBytes(): number {
-  return Math.min(MAX_BODY_BUFFER, Math.max(MIN_BODY_BUFFER, Math.floor(BUDGET / bodies)));
+  return Math.min(MAX_BODY_BUFFER, Math.max(MIN_BODY_BUFFER, Math.floor(BUDGET / active.bodies)));
 }

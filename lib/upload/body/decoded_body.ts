@@ -18,11 +18,7 @@ const MAX_OUTPUT = 64 * 1024;
 export const ACCEPTED_CODINGS: string = Object.keys(undoableFormats).join(", ");
 
 /** Undoes content codings while the body is read, so that a small body that expands to gigabytes is decoded only up to the limit. */
-export function decodedBody(
-  body: BodyReader,
-  contentEncoding: string,
-  { maxBytes }: { readonly maxBytes: number },
-): BodyReader {
+export function decodedBody(body: BodyReader, contentEncoding: string, maxBytes: number): BodyReader {
   // A coding applied to compressed bytes hardly shrinks them, so the inner layers are about as large as the output.
   const between = maxBytes + Math.ceil(maxBytes / 50) + 4096;
   return requireCodings(contentEncoding).reduceRight<BodyReader>(

@@ -1,6 +1,6 @@
 import { clearImmediate, setImmediate } from "node:timers";
 import { isUint8Array, joinBytes } from "../../streams/internal.ts";
-import { acquireBudget, type BodyReader, isOurs, releaseBudget, windowBytes } from "./body_source.ts";
+import { active, type BodyReader, isOurs, windowBytes } from "./body_source.ts";
 import type { Readable } from "node:stream";
 import { writesAtOnce } from "../../runtime/mod.ts";
 import { hasLeft, leftError } from "./upload_error.ts";
@@ -57,7 +57,8 @@ export abstract class GatheredBody implements BodyReader {
 
   /** Adds a chunk, and delivers it to the pending read: at once, or at the end of this turn of the event loop. */
   protected take(chunk: unknown, isAtOnce: (chunk: Uint8Array) => boolean): void {
-    if (!isUint8Array(chunk) || isDetached(chunk)) return void this.cancel(notBytes(chunk));
+    const isDetached = isUint8Array(chunk) && chunk.length === 0 && (chunk.buffer as ArrayBuffer).detached;
+    if (!isUint8Array(chunk) || isDetached) return void this.cancel(notBytes(chunk));
     if (chunk.length === 0) return;
     this.#pieces.push(chunk);
     this.gathered += chunk.length;
@@ -79,7 +80,7 @@ export abstract class GatheredBody implements BodyReader {
 
   protected end(): void {
     this.hasEnded = true;
-    releaseBudget();
+    active.bodies--;
     this.deliver();
     this.#waiting?.resolve(undefined);
   }
@@ -88,7 +89,7 @@ export abstract class GatheredBody implements BodyReader {
   protected fail(reason: unknown): void {
     if (this.hasEnded || this.failure) return;
     this.failure = { reason };
-    releaseBudget();
+    active.bodies--;
     this.deliver();
     this.#waiting?.reject(reason);
   }
@@ -100,7 +101,7 @@ export abstract class GatheredBody implements BodyReader {
     this.held += length;
     this.#pieces = [];
     this.gathered = 0;
-    return joinSmall(pieces, length);
+    return pieces.length > 1 && length < pieces.length * SMALL ? [joinBytes(pieces, length)] : pieces;
   }
 }
 
@@ -115,20 +116,9 @@ export function freeChunks(chunks: readonly Uint8Array[]): void {
   }
 }
 
-/** Whether a chunk's buffer is detached, such as by a transfer. */
-function isDetached({ length, buffer }: Uint8Array): boolean {
-  return length === 0 && (buffer as ArrayBuffer).detached;
-}
-
 /** The maximum bytes of a small chunk: handling such chunks one by one takes longer than copying them together. */
 export const SMALL = 4096;
 
-/** Joins the gathered chunks, if they are small. */
-function joinSmall(pieces: readonly Uint8Array[], length: number): readonly Uint8Array[] {
-  return pieces.length > 1 && length < pieces.length * SMALL ? [joinBytes(pieces, length)] : pieces;
-}
-
-/** Returns the error for a body with a chunk that is not bytes. */
 function notBytes(chunk: unknown): TypeError {
   const kind = typeof chunk === "object" && chunk !== null
     ? isUint8Array(chunk) ? "one whose buffer is detached" : `an object of ${chunk.constructor?.name}`
@@ -153,7 +143,7 @@ export class NodeBody extends GatheredBody {
       throw new TypeError("The body of the request has been read already");
     }
     if (readable.readableEncoding) throw new TypeError("The body gives text, not bytes: setEncoding() was called");
-    acquireBudget();
+    active.bodies++;
     readable.on("error", this.#onError);
     if (readable.destroyed) {
       this.#onClose();

@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { afterPoll, readsAheadOfChunks } from "../../runtime/mod.ts";
 import type { DigestAlgorithm } from "../../semantics/mod.ts";
 import { type Announced, announcedOf, Digester, requireExpected, tellProgress, verifyDigests } from "./announced.ts";
-import { type BodyReader, type BodySource, codingOf, type StreamTraits } from "./body_source.ts";
+import { type BodyReader, type BodySource, fieldOf, type StreamTraits } from "./body_source.ts";
 import { decodedBody } from "./decoded_body.ts";
 import { NodeBody } from "./gathered_body.ts";
 import { ByteStreamBody, StreamBody } from "./stream_body.ts";
@@ -10,7 +10,7 @@ import { UploadError } from "./upload_error.ts";
 import type { InnerOptions, SaveBodyOptions } from "./upload_options.ts";
 import { Interval, Timer } from "../../timers/mod.ts";
 
-/** A body that is checked against the announced length and digests and the limits while it is received. */
+/** A body that is checked against announced length and digests, and limits. */
 export class MeteredBody implements BodyReader, TransferProgress {
   /** The digests that the sender announced; they are verified once {@linkcode read} has returned the end. */
   readonly digests: ReadonlyMap<DigestAlgorithm, string>;
@@ -43,15 +43,27 @@ export class MeteredBody implements BodyReader, TransferProgress {
   }
 
   async read(): Promise<readonly Uint8Array[] | undefined> {
-    const reading = this.#body.read().catch((error) => this.#endIfComplete(error));
+    const reading = this.#body.read().catch((error) => {
+      // Deno reports a sender that half-closes its connection after the whole body as one that has left.
+      const hasLeft = error instanceof UploadError && error.code === "ABORTED";
+      if (!hasLeft || this.bytes !== this.#announced.expectedBytes) throw error;
+    }) as ReturnType<BodyReader["read"]>;
     this.#isReading = true;
     this.#time();
     const pieces = await reading;
     this.#isReading = false;
     this.#waited = this.waited;
     this.#since = undefined;
-    if (pieces === undefined) this.#end();
-    else this.#take(pieces);
+    if (pieces === undefined) {
+      this.#unwatch();
+      requireExpected(this.bytes, this.#announced);
+      const actual = this.#digester?.finish();
+      for (const [field, expected] of this.#announced.digests) verifyDigests(field, expected, actual!);
+      return undefined;
+    }
+    for (const piece of pieces) this.bytes += piece.length;
+    this.#digester?.update(pieces);
+    tellProgress(this.bytes, this.#announced, this.#options);
     return pieces;
   }
 
@@ -65,29 +77,8 @@ export class MeteredBody implements BodyReader, TransferProgress {
     await this.#body.cancel(reason);
   }
 
-  /** Adds the time of a read, unless backpressure has paused the sender meanwhile. */
   #time(): void {
     if (this.#isReading && !this.#body.isPaused) this.#since ??= performance.now();
-  }
-
-  /** Ends a complete body. Deno reports a sender that half-closes its connection after the whole body as one that has left. */
-  #endIfComplete(error: unknown): undefined {
-    const hasLeft = error instanceof UploadError && error.code === "ABORTED";
-    if (!hasLeft || this.bytes !== this.#announced.expectedBytes) throw error;
-  }
-
-  #take(pieces: readonly Uint8Array[]): void {
-    for (const piece of pieces) this.bytes += piece.length;
-    this.#digester?.update(pieces);
-    tellProgress(this.bytes, this.#announced, this.#options);
-  }
-
-  #end(): void {
-    this.#unwatch();
-    requireExpected(this.bytes, this.#announced);
-    const actual = this.#digester?.finish();
-    if (actual === undefined) return;
-    for (const [field, expected] of this.#announced.digests) verifyDigests(field, expected, actual);
   }
 }
 
@@ -96,18 +87,20 @@ export function openBody(
   source: BodySource,
   { leavesBody = false, ownsChunks = false }: InnerOptions = {},
 ): BodyReader {
-  if (typeof source !== "object" || source === null) throw notABody(source);
   if (isStream(source)) {
     return openStream(source, { isReceived: false, leavesBody, ownsChunks: false, readsAhead: false });
   }
-  if ("body" in source && isBodyMixin(source)) {
+  if (isBodyMixin(source)) {
     if (source.bodyUsed) throw new TypeError("The body of the request has been read already");
     if (source.body === null) return emptyBody;
     const readsAhead = readsAheadOfChunks && source.headers.has("transfer-encoding");
     return openStream(source.body, { isReceived: true, leavesBody, ownsChunks, readsAhead });
   }
-  if (isReadable(source)) return new NodeBody(source);
-  throw notABody(source);
+  const { on, read } = Object(source) as Partial<Readable>;
+  if (typeof on === "function" && typeof read === "function") return new NodeBody(source as Readable);
+  throw new TypeError(
+    `the source must be a Request, a ReadableStream or a request of node:http, not ${String(source)}`,
+  );
 }
 
 const emptyBody: BodyReader = {
@@ -128,23 +121,13 @@ function openStream(stream: ReadableStream<Uint8Array>, traits: StreamTraits): B
   return new ByteStreamBody(reader, traits);
 }
 
-function isStream(source: object): source is ReadableStream<Uint8Array> {
-  return typeof (source as { getReader?: unknown }).getReader === "function";
+function isStream(source: unknown): source is ReadableStream<Uint8Array> {
+  return typeof (Object(source) as Partial<ReadableStream>).getReader === "function";
 }
 
-function isBodyMixin(source: object): source is Request | Response {
-  const { body, headers } = source as { body: unknown; headers?: { get?: unknown } };
-  return (body === null || (typeof body === "object" && isStream(body))) && typeof headers?.get === "function";
-}
-
-function isReadable(source: object): source is Readable {
-  const { on, read } = source as { on?: unknown; read?: unknown };
-  return typeof on === "function" && typeof read === "function";
-}
-
-function notABody(source: unknown): TypeError {
-  const message = `the source must be a Request, a ReadableStream or a request of node:http, not ${String(source)}`;
-  return new TypeError(message);
+function isBodyMixin(source: unknown): source is Request | Response {
+  const { body, headers } = Object(source) as Partial<Request>;
+  return (body === null || isStream(body)) && typeof headers?.get === "function";
 }
 
 /** Receives a body: limited, verified, decoded. @throws {UploadError} if its announced length or digest is refused. */
@@ -154,12 +137,12 @@ export function receiveBody(
   announced: Announced = announcedOf(source, options),
 ): { readonly body: BodyReader; readonly digests: ReadonlyMap<DigestAlgorithm, string> } {
   const metered = new MeteredBody(openBody(source, options), announced, options);
-  const coding = options.decode ? codingOf(source) : undefined;
+  // The `fetch()` of a response has undone its codings.
+  const coding = options.decode && !(source instanceof Response) ? fieldOf(source, "content-encoding") : undefined;
   if (coding === undefined) return { body: metered, digests: metered.digests };
   const { maxBytes = Infinity, maxDecodedBytes = maxBytes === Infinity ? 2 ** 30 : maxBytes } = options;
   try {
-    const limit = Math.min(maxBytes, maxDecodedBytes);
-    return { body: decodedBody(metered, coding, { maxBytes: limit }), digests: new Map() };
+    return { body: decodedBody(metered, coding, Math.min(maxBytes, maxDecodedBytes)), digests: new Map() };
   } catch (error) {
     void metered.cancel(error);
     throw error;
@@ -175,9 +158,8 @@ export function watchBody(
   const { signal, timeout = Infinity } = options;
   const monitor = new RateMonitor(pace, options);
   const onAbort = (): void => end(signal!.reason);
-  const timer = new Timer(() => end(new UploadError("TIMEOUT", `The body was not received within ${timeout} ms`)), {
-    afterPoll,
-  });
+  const onTimeout = (): void => end(new UploadError("TIMEOUT", `The body was not received within ${timeout} ms`));
+  const timer = new Timer(onTimeout, { afterPoll });
   // One interval for the whole upload: a timer for each chunk would cost more.
   const looking = monitor.interval === Infinity ? undefined : new Interval(monitor.interval, () => {
     try {
@@ -207,7 +189,7 @@ const WINDOW = 30_000;
 /** The number of checks of a sender in the minimum window. */
 const SAMPLES_PER_WINDOW = 10;
 
-/** Finds out whether a sender is too slow, by measuring its rate at intervals. */
+/** Measures the rate of a sender at intervals. */
 export class RateMonitor {
   /** The time in ms between two checks; Infinity if there is no limit to check. */
   readonly interval: number;

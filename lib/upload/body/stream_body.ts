@@ -1,10 +1,8 @@
 import { Pause } from "../../timers/mod.ts";
 import {
-  acquireBudget,
-  activeBodies,
+  active,
   type BodyReader,
   cancelQuietly,
-  releaseBudget,
   streamFailure,
   type StreamTraits,
   windowBytes,
@@ -43,9 +41,8 @@ export class ByteStreamBody implements BodyReader {
   constructor(reader: ReadableStreamBYOBReader, traits: StreamTraits) {
     this.#reader = reader;
     this.#traits = traits;
-    acquireBudget();
-    const bodies = activeBodies();
-    this.#size = SIZES.find(({ most }) => bodies <= most)!.size;
+    active.bodies++;
+    this.#size = SIZES.find(({ most }) => active.bodies <= most)!.size;
     this.#asked = traits.readsAhead ? new ChunkSizedReads(this.#size) : undefined;
   }
 
@@ -55,13 +52,15 @@ export class ByteStreamBody implements BodyReader {
 
   async read(): Promise<readonly Uint8Array[] | undefined> {
     this.#throwIfFailed();
-    if (this.#given.length > 0 && activeBodies() > MANY_BODIES) {
+    if (this.#given.length > 0 && active.bodies > MANY_BODIES) {
       await new Promise<void>((resolve) => this.#onFree = resolve);
       this.#throwIfFailed();
     }
     let piece: Uint8Array<ArrayBuffer> | undefined;
     try {
-      const { done, value } = await this.#take();
+      const result = await this.#begin();
+      this.#took(result);
+      const { done, value } = result;
       piece = done ? undefined : value.length < SMALL ? await this.#gathered(value) : value;
     } catch (error) {
       this.#throwIfFailed();
@@ -72,13 +71,6 @@ export class ByteStreamBody implements BodyReader {
     if (piece === undefined) return this.#end();
     this.#given.push(piece.buffer);
     return [piece];
-  }
-
-  /** Reads once, and counts the chunk that it returns. */
-  async #take(): Promise<ReadableStreamReadResult<Uint8Array<ArrayBuffer>>> {
-    const result = await this.#begin();
-    this.#took(result);
-    return result;
   }
 
   #took({ done, value }: ReadableStreamReadResult<Uint8Array<ArrayBuffer>>): void {
@@ -147,7 +139,7 @@ export class ByteStreamBody implements BodyReader {
   #end(): undefined {
     if (this.#isOver) return;
     this.#isOver = true;
-    releaseBudget();
+    active.bodies--;
   }
 }
 
@@ -200,7 +192,7 @@ export class StreamBody extends GatheredBody {
     this.#reader = reader;
     this.#traits = traits;
     this.ownsChunks = traits.ownsChunks;
-    acquireBudget();
+    active.bodies++;
     this.goOn();
   }
 

@@ -91,7 +91,7 @@ export class UploadError extends Error {
   }
 }
 
-/** The reasons of handlers to refuse a request, and their statuses. */
+/** The statuses of further reasons, which only the handler has. */
 const handlerStatuses = {
   BAD_FIELD: 400,
   BUSY: 503,
@@ -115,35 +115,32 @@ const handlerStatuses = {
 
 type RefusalCode = UploadErrorCode | keyof typeof handlerStatuses;
 
-const statuses: Readonly<Record<RefusalCode, number>> = { ...uploadStatuses, ...handlerStatuses };
+type Members<T> = Readonly<Record<string, T>>;
 
-type Fields = Readonly<Record<string, string>>;
-
-/** A refused request, with the message for its sender. */
+/** A refused request: `members` are added to the problem in its answer, whose `type` identifies their meaning. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly status: number;
-  readonly fields: Fields;
-  /** Additional members for programs; `type` identifies their meaning. */
-  readonly members: Readonly<Record<string, unknown>>;
+  readonly fields: Members<string>;
+  readonly members: Members<unknown>;
 
   constructor(
     code: RefusalCode,
     message: string,
-    fields: Fields = {},
+    fields: Members<string> = {},
     cause?: unknown,
-    members: Readonly<Record<string, unknown>> = {},
+    members: Members<unknown> = {},
   ) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = "Refusal";
     this.code = code;
-    this.status = statuses[code];
+    this.status = { ...uploadStatuses, ...handlerStatuses }[code];
     this.fields = fields;
     this.members = members;
   }
 
   /** Returns the refusal with more fields, which do not replace its own ones. */
-  withFields(fields: Fields): Refusal {
+  withFields(fields: Members<string>): Refusal {
     return new Refusal(this.code, this.message, { ...fields, ...this.fields }, this.cause, this.members);
   }
 }
@@ -153,21 +150,16 @@ export function again(reason: string, cause?: unknown): Refusal {
   return new Refusal("BUSY", `${reason}: try again`, { "Retry-After": "1" }, cause);
 }
 
-/** The maximum number of characters of a name in a message. */
-const MAX_QUOTED_LENGTH = 120;
-
-/** Quotes and shortens a name from a sender, for messages. */
+/** Quotes a name from a sender, shortened to 120 characters, for messages. */
 export function quoted(name: string): string {
-  return JSON.stringify(name.length > MAX_QUOTED_LENGTH ? `${name.slice(0, MAX_QUOTED_LENGTH)}…` : name);
+  return JSON.stringify(name.length > 120 ? `${name.slice(0, 120)}…` : name);
 }
 
-/** Returns the error of an upload whose name another file has taken. */
 export function nameTaken(name: string, cause?: unknown): UploadError {
   const message = `Cannot store ${JSON.stringify(name)}: there is a file of that name`;
   return new UploadError("EXISTS", message, cause === undefined ? undefined : { cause });
 }
 
-/** Returns the error of a body whose sender has left. */
 export function leftError(cause: unknown): UploadError {
   return new UploadError("ABORTED", "The sender left before the end of the body", cause ? { cause } : undefined);
 }

@@ -140,16 +140,16 @@ export function bodyMembers(): SchemaOf<
   "maxBytes" | "verify" | "idleTimeout" | "minRate" | "timeout" | "decode" | "overwrite" | "flush"
 >["members"] {
   return {
-    maxBytes: limit(Infinity),
+    maxBytes: integer(0, Infinity, Infinity),
     expectedBytes: integer(0, Number.MAX_SAFE_INTEGER),
     verify: bool(true),
     idleTimeout: timeLimit(Infinity),
-    minRate: rate(0),
+    minRate: number(0, Number.MAX_SAFE_INTEGER, 0),
     timeout: timeLimit(Infinity),
     signal: signal(),
     onProgress: func<NonNullable<SaveBodyOptions["onProgress"]>>(),
     decode: bool(false),
-    maxDecodedBytes: limit(),
+    maxDecodedBytes: integer(0, Infinity),
     root: pathOption(),
     overwrite: bool(false),
     mode: integer(0, 0o7777),
@@ -163,14 +163,6 @@ export const saveBodyOptions: SchemaOf<SaveBodyOptions> = /* @__PURE__ */ schema
 /** @throws {TypeError} if `maxDecodedBytes` is given without `decode`. */
 export function requireDecode(given: SaveBodyOptions): void {
   if (!given.decode) refuseUnused(given, ["maxDecodedBytes"], "needs decode: true: else maxBytes is the limit");
-}
-
-export function limit<D extends number | undefined = undefined>(fallback?: D): Member<number, D> {
-  return integer(0, Infinity, fallback);
-}
-
-export function rate<D extends number | undefined = undefined>(fallback?: D): Member<number, D> {
-  return number(0, Number.MAX_SAFE_INTEGER, fallback);
 }
 
 /** Returns a schema member for a time limit in ms, or Infinity. */

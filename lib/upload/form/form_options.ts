@@ -5,7 +5,7 @@ import { lastingPath } from "../../files/internal.ts";
 import { extensionOfType } from "../../semantics/mod.ts";
 import { UploadError } from "../body/upload_error.ts";
 import { integer, schema, type SchemaOf, text } from "../../streams/internal.ts";
-import { bodyMembers, limit, type SaveBodyOptions } from "../body/upload_options.ts";
+import { bodyMembers, type SaveBodyOptions } from "../body/upload_options.ts";
 import type { BodyDestination } from "../sink/open_sink.ts";
 
 /**
@@ -28,19 +28,10 @@ export interface FormPart {
   readonly contentType: string;
 }
 
-/** The destination of a part's bytes. One call at a time. */
-export interface PartTarget {
-  /** Writes the next bytes; once it has settled, the memory of the pieces may be reused. */
-  write(pieces: readonly Uint8Array[]): Promise<void> | void;
-  end(): Promise<void> | void;
-}
-
-/** Returns the error of a form that violates RFC 7578. */
 export function malformed(message: string): UploadError {
   return new UploadError("MALFORMED", `The form is malformed: ${message}`);
 }
 
-/** Returns the error of a form that exceeds the option `limit`. */
 export function tooLarge(what: string, value: number, unit: string, limit: string): UploadError {
   return new UploadError("TOO_LARGE", `${what} more than the ${value} ${unit} that are accepted (${limit})`);
 }
@@ -128,24 +119,21 @@ export interface SaveFormOptions extends SaveBodyOptions {
 /** The maximum size of a part's header that the parser accepts, in bytes. */
 const MAX_HEADER_BYTES = 16 * 1024;
 
-export const saveFormOptions: SchemaOf<
-  SaveFormOptions,
-  Exclude<
-    keyof SaveFormOptions,
-    "expectedBytes" | "signal" | "onProgress" | "maxDecodedBytes" | "root" | "mode" | "digest" | "contentType"
-  >
-> = /* @__PURE__ */ schema("saveForm()", () => ({
+/** The options that have a default. */
+export type FormDefaults = Exclude<
+  keyof SaveFormOptions,
+  "expectedBytes" | "signal" | "onProgress" | "maxDecodedBytes" | "root" | "mode" | "digest" | "contentType"
+>;
+
+export const saveFormOptions: SchemaOf<SaveFormOptions, FormDefaults> = /* @__PURE__ */ schema("saveForm()", () => ({
   ...bodyMembers(),
-  maxParts: limit(1000),
-  maxFileBytes: limit(Infinity),
-  maxFieldBytes: limit(1024 * 1024),
-  maxFieldsBytes: limit(16 * 1024 * 1024),
-  maxNameBytes: limit(1024),
+  maxParts: integer(0, Infinity, 1000),
+  maxFileBytes: integer(0, Infinity, Infinity),
+  maxFieldBytes: integer(0, Infinity, 1024 * 1024),
+  maxFieldsBytes: integer(0, Infinity, 16 * 1024 * 1024),
+  maxNameBytes: integer(0, Infinity, 1024),
   maxHeaderBytes: integer(1, MAX_HEADER_BYTES, MAX_HEADER_BYTES),
   contentType: text(),
 }));
 
-export type FormLimits = Pick<
-  ReturnType<typeof saveFormOptions>,
-  "maxParts" | "maxFileBytes" | "maxFieldBytes" | "maxFieldsBytes" | "maxNameBytes" | "maxHeaderBytes"
->;
+export type FormSettings = SaveFormOptions & Pick<ReturnType<typeof saveFormOptions>, FormDefaults>;

@@ -1,7 +1,7 @@
 import { make } from "multipasta/Search";
 import { type BodySource, fieldOf } from "../body/body_source.ts";
 import { quoted, UploadError } from "../body/upload_error.ts";
-import { type FormLimits, malformed, tooLarge } from "./form_options.ts";
+import { type FormSettings, malformed, tooLarge } from "./form_options.ts";
 import { parseParameters, parsePartHeader, type PartHeader } from "./part_header.ts";
 
 /** The maximum number of repetitions at the end of a boundary: no known sender repeats more. */
@@ -60,8 +60,6 @@ export type FormEvent =
 const CR = 13;
 const LF = 10;
 const DASH = 45;
-/** The space in bytes for the longest boundary with its line end. */
-const BEGINNING = 128;
 
 const encoder = new TextEncoder();
 
@@ -75,7 +73,7 @@ type State = "preamble" | "boundary" | "header" | "body" | "epilogue";
  * a boundary is followed only by a line end or two dashes.
  */
 export class FormParser {
-  readonly #limits: FormLimits;
+  readonly #limits: FormSettings;
   readonly #search: { write(piece: Uint8Array): void; end(): void };
   readonly #needle: Uint8Array;
   #state: State = "preamble";
@@ -84,12 +82,10 @@ export class FormParser {
   #preamble = 0;
   /** The text after a boundary on its line so far, without spaces and tabs. */
   #line = "";
-  /** The buffer for the header that is being read. */
   readonly #header: Uint8Array;
   #headerLength = 0;
-  #hasBegun = false;
 
-  constructor(boundary: string, limits: FormLimits) {
+  constructor(boundary: string, limits: FormSettings) {
     this.#limits = limits;
     this.#header = new Uint8Array(limits.maxHeaderBytes);
     this.#needle = encoder.encode(`\r\n--${boundary}`);
@@ -102,11 +98,10 @@ export class FormParser {
   write(pieces: readonly Uint8Array[]): readonly FormEvent[] {
     this.#events = [];
     for (const piece of pieces) {
-      // The search copies a piece if bytes before the piece were kept: the line end before the first boundary always, others rarely.
-      const begin = this.#hasBegun ? 0 : BEGINNING;
-      this.#hasBegun = true;
-      if (begin > 0) this.#take(piece.subarray(0, begin));
-      this.#take(piece.subarray(begin));
+      const end = this.#keptFrom(piece);
+      if (end > 0 && !this.#isComplete()) this.#search.write(piece.subarray(0, end));
+      // A copy, since `slice()` of a Buffer returns a view.
+      if (end < piece.length && !this.#isComplete()) this.#search.write(new Uint8Array(piece.subarray(end)));
     }
     return this.#events;
   }
@@ -117,13 +112,6 @@ export class FormParser {
     if (this.#isComplete()) return this.#events;
     if (this.#state === "preamble") throw malformed("it does not have the boundary that its Content-Type names");
     throw malformed("it ends before its last boundary");
-  }
-
-  #take(bytes: Uint8Array): void {
-    const end = this.#keptFrom(bytes);
-    if (end > 0 && !this.#isComplete()) this.#search.write(bytes.subarray(0, end));
-    // A copy, since `slice()` of a Buffer returns a view.
-    if (end < bytes.length && !this.#isComplete()) this.#search.write(new Uint8Array(bytes.subarray(end)));
   }
 
   /** Returns the index from which the search may keep bytes, because a CR there may begin a boundary. */
@@ -140,23 +128,23 @@ export class FormParser {
     return this.#state === "epilogue";
   }
 
-  /** Handles bytes, at least one, that follow `boundaries` boundaries. */
   readonly #onBytes = (boundaries: number, bytes: Uint8Array): void => {
     if (this.#isComplete()) return;
-    if (boundaries === 0) return this.#skipPreamble(bytes);
+    if (boundaries === 0) {
+      this.#preamble += bytes.length;
+      const { maxHeaderBytes } = this.#limits;
+      if (this.#preamble <= maxHeaderBytes) return;
+      throw malformed(`the boundary that its Content-Type names is not in its first ${maxHeaderBytes} bytes`);
+    }
     if (boundaries !== this.#boundaries) this.#beginLine(boundaries);
     let rest = bytes;
     if (this.#state === "boundary") rest = this.#readLine(rest);
     if (this.#state === "header") rest = this.#readHeader(rest);
-    if (this.#state === "body" && rest.length > 0) this.#pass(rest);
+    if (this.#state !== "body" || rest.length === 0) return;
+    const last = this.#events.at(-1);
+    if (last?.kind === "bytes") last.pieces.push(rest);
+    else this.#events.push({ kind: "bytes", pieces: [rest] });
   };
-
-  #skipPreamble(bytes: Uint8Array): void {
-    this.#preamble += bytes.length;
-    const { maxHeaderBytes } = this.#limits;
-    if (this.#preamble <= maxHeaderBytes) return;
-    throw malformed(`the boundary that its Content-Type names is not in its first ${maxHeaderBytes} bytes`);
-  }
 
   #beginLine(boundaries: number): void {
     if (this.#state === "body") this.#events.push({ kind: "end" });
@@ -181,7 +169,10 @@ export class FormParser {
         return bytes.subarray(index + 1);
       }
       if (this.#line === "\r\n") {
-        this.#beginHeader();
+        const { maxParts } = this.#limits;
+        if (this.#boundaries > maxParts) throw tooLarge("The form has", maxParts, "parts", "maxParts");
+        this.#state = "header";
+        this.#headerLength = 0;
         return bytes.subarray(index + 1);
       }
       if (this.#line.length === 2 || (byte !== CR && byte !== DASH)) {
@@ -189,13 +180,6 @@ export class FormParser {
       }
     }
     return bytes.subarray(bytes.length);
-  }
-
-  #beginHeader(): void {
-    const { maxParts } = this.#limits;
-    if (this.#boundaries > maxParts) throw tooLarge("The form has", maxParts, "parts", "maxParts");
-    this.#state = "header";
-    this.#headerLength = 0;
   }
 
   /** Reads the header of a part up to its empty line; returns the bytes behind it. */
@@ -220,11 +204,5 @@ export class FormParser {
     const end = this.#headerLength;
     if (end === 2) return header[0] === CR;
     return end >= 4 && header[end - 2] === CR && header[end - 3] === LF && header[end - 4] === CR;
-  }
-
-  #pass(bytes: Uint8Array): void {
-    const last = this.#events.at(-1);
-    if (last?.kind === "bytes") last.pieces.push(bytes);
-    else this.#events.push({ kind: "bytes", pieces: [bytes] });
   }
 }

@@ -1,12 +1,11 @@
 import { make, type ReturnValue } from "multipasta/HeadersParser";
 import { Buffer } from "node:buffer";
 import { quoted, UploadError } from "../body/upload_error.ts";
-import { type FormLimits, malformed, tooLarge } from "./form_options.ts";
+import { type FormSettings, malformed, tooLarge } from "./form_options.ts";
 
-/** A header field's value with parameters: `form-data; name="a"`. */
+/** A header field's value and parameters, by names in lower case: `form-data; name="a"`. */
 interface ParameterizedValue {
   readonly value: string;
-  /** The parameters by their names in lower case; values are without quotes, but not unescaped. */
   readonly parameters: ReadonlyMap<string, string>;
 }
 
@@ -46,7 +45,6 @@ function take(pattern: RegExp, text: string, index: number): RegExpExecArray | u
   return pattern.exec(text) ?? undefined;
 }
 
-/** Returns the index after the closing quote, or undefined. */
 function quoteEnd(text: string, start: number, quoting: Quoting): number | undefined {
   for (let index = start; index < text.length; index++) {
     if (text[index] === '"') {
@@ -77,15 +75,12 @@ export interface PartHeader {
 
 type Fields = Record<string, string | string[]>;
 
-/** The transfer codings that leave a part unchanged. */
-const identities = ["7bit", "8bit", "binary"];
-
 /** Parses the header of a part up to the empty line; parts are numbered from 1. */
-export function parsePartHeader(block: Uint8Array, number: number, limits: FormLimits): PartHeader {
+export function parsePartHeader(block: Uint8Array, number: number, limits: FormSettings): PartHeader {
   const part = `part ${number}`;
   const fields = fieldsOf(block, part, limits);
   const coding = fieldOf(fields, "content-transfer-encoding", part)?.toLowerCase();
-  if (coding !== undefined && !identities.includes(coding)) {
+  if (coding !== undefined && !["7bit", "8bit", "binary"].includes(coding)) {
     // RFC 7578, section 4.7, deprecates the field. Stored without decoding, the file would not be the sender's.
     throw new UploadError("UNSUPPORTED", `The Content-Transfer-Encoding ${quoted(coding)} of ${part} is not accepted`);
   }
@@ -99,7 +94,7 @@ export function parsePartHeader(block: Uint8Array, number: number, limits: FormL
   return { name, filename, contentType: fieldOf(fields, "content-type", part) || undefined };
 }
 
-function fieldsOf(block: Uint8Array, part: string, { maxHeaderBytes }: FormLimits): Fields {
+function fieldsOf(block: Uint8Array, part: string, { maxHeaderBytes }: FormSettings): Fields {
   if (block.length === 2) throw malformed(`${part} has no header`);
   const result: ReturnValue = make()(block, 0);
   if (result._tag === "Headers" && result.endPosition === block.length) return result.headers;
@@ -135,14 +130,10 @@ function namesOf(disposition: string, part: string): { name: string; filename: s
   if (name === undefined) throw malformed(`${message} has no name`);
   const extended = parsed.parameters.get("filename*");
   const plain = parsed.parameters.get("filename");
-  const filename = (extended === undefined ? undefined : decodeExtended(extended)) ?? (plain && unescaped(plain)) ??
-    extended;
+  // The escapes of browsers: see the HTML Standard, "multipart/form-data encoding algorithm".
+  const unescaped = (name: string): string => name.replace(/%(?:22|0D|0A)/gi, decodeURIComponent);
+  const filename = decodeExtended(extended ?? "") ?? (plain && unescaped(plain)) ?? extended;
   return { name: unescaped(name), filename };
-}
-
-/** Undoes the escapes of browsers and `fetch()` in names. See the HTML Standard, "multipart/form-data encoding algorithm". */
-function unescaped(name: string): string {
-  return name.replace(/%(?:22|0D|0A)/gi, decodeURIComponent);
 }
 
 /** Decodes a value of RFC 8187; undefined if it is malformed. RFC 7578 forbids them, but some senders use them. */

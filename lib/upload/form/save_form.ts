@@ -13,9 +13,8 @@ import { TimeLimit } from "../../timers/mod.ts";
 import {
   destinationResolver,
   type FormDestination,
-  type FormLimits,
   type FormPart,
-  type PartTarget,
+  type FormSettings,
   type ResolveDestination,
   type SaveFormOptions,
   saveFormOptions,
@@ -51,8 +50,7 @@ export interface SavedForm {
  *
  * All or nothing: the files get their names once the whole form is received and valid. If another file has taken one of
  * the names, files of the form that already have theirs are removed, unless they have replaced another by `overwrite`.
- * (If the process is killed in this step, some of the files can stay, each complete.) Destination streams are closed
- * last, or aborted.
+ * Destination streams are closed last, or aborted.
  *
  * A part with a file name is a file, other parts are texts; an `<input type="file">` without a chosen file is skipped.
  * Texts are UTF-8, whatever a field `_charset_` says.
@@ -92,23 +90,33 @@ export async function saveForm(
   return await storeForm(source, destination, given);
 }
 
-/** Stores a form as {@linkcode saveForm} does, with checked options. */
 export async function storeForm(
   source: BodySource,
   destination: FormDestination,
-  options: SaveFormOptions & FormLimits & InnerOptions,
+  options: FormSettings & InnerOptions,
 ): Promise<SavedForm> {
   const destine = destinationResolver(destination, options.root);
-  const parser = new FormParser(boundaryOf(source, options.contentType, options.decode ?? false), options);
+  const parser = new FormParser(boundaryOf(source, options.contentType, options.decode), options);
   const { signal } = options;
   signal?.throwIfAborted();
   const { body } = receiveBody(source, options);
   const limit = new TimeLimit(Infinity, signal);
+  const { typeOf = (given) => given ?? "text/plain" } = options; // RFC 7578, section 4.4
   const fields = new FormFields(options);
   const files = new FormFiles(destine, options);
+  let target: FormFields | FilePart;
+  const begin = ({ name, filename, contentType }: PartHeader): typeof target =>
+    filename === undefined
+      ? fields.begin(name)
+      : files.begin({ name, filename, contentType: typeOf(contentType, filename) });
+  const take = async (events: readonly FormEvent[]): Promise<void> => {
+    for (const event of events) {
+      if (event.kind === "part") target = begin(event.header);
+      else if (event.kind === "bytes") await target.write(event.pieces);
+      else await target.end();
+    }
+  };
   try {
-    const take = distributor(fields, files, options);
-    // One batch is stored while the next is read.
     await takeAll(body, (pieces) => limit.within(take(parser.write(pieces))));
     await limit.within(take(parser.end()));
     signal?.throwIfAborted();
@@ -123,39 +131,18 @@ export async function storeForm(
   }
 }
 
-/** Returns a function that passes the bytes of each part to its target. */
-function distributor(
-  fields: FormFields,
-  files: FormFiles,
-  { typeOf = (given) => given ?? "text/plain" }: InnerOptions, // RFC 7578, section 4.4
-): (events: readonly FormEvent[]) => Promise<void> {
-  let target: PartTarget | undefined;
-  const begin = ({ name, filename, contentType }: PartHeader): PartTarget =>
-    filename === undefined
-      ? fields.begin(name)
-      : files.begin({ name, filename, contentType: typeOf(contentType, filename) });
-  return async (events) => {
-    for (const event of events) {
-      if (event.kind === "part") target = begin(event.header);
-      else if (event.kind === "bytes") await target!.write(event.pieces);
-      else await target!.end();
-    }
-  };
-}
-
 /** The text fields of a form: the current one, and those before it. */
-class FormFields implements PartTarget {
+class FormFields {
   readonly data: FormData = new FormData();
-  readonly #limits: FormLimits;
+  readonly #limits: FormSettings;
   /** UTF-8 always: neither a field `_charset_` nor a part's `charset` changes that, as in `Request.formData()`. */
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   #name = "";
-  /** The text of the current field, and its bytes so far. */
   #text = "";
   #length = 0;
   #total = 0;
 
-  constructor(limits: FormLimits) {
+  constructor(limits: FormSettings) {
     this.#limits = limits;
   }
 
@@ -197,7 +184,7 @@ type SavedFormFile = FormPart & SavedBody;
 /** The files of a form: all of them get their names, or none does. */
 class FormFiles {
   readonly #destine: ResolveDestination;
-  readonly #options: SaveFormOptions & FormLimits;
+  readonly #options: FormSettings;
   readonly #parts: FilePart[] = [];
   /** The paths and streams of all files of the form: no two files may have one destination. */
   readonly #taken = new Set<unknown>();
@@ -208,7 +195,7 @@ class FormFiles {
   /** The reason of the discard, after which no file is kept. */
   #discarded: { readonly reason: unknown } | undefined = undefined;
 
-  constructor(destine: ResolveDestination, options: SaveFormOptions & FormLimits) {
+  constructor(destine: ResolveDestination, options: FormSettings) {
     this.#destine = destine;
     this.#options = options;
   }
@@ -264,26 +251,25 @@ class FormFiles {
   }
 }
 
-/** A file of a form, while it is received and afterwards. */
-class FilePart implements PartTarget {
+class FilePart {
   readonly #part: FormPart;
   readonly #open: () => Promise<BodySink | undefined>;
-  readonly #options: SaveFormOptions & FormLimits;
-  #digester: Digester | undefined;
-  #isOpen = false;
-  #sink: BodySink | undefined = undefined;
+  readonly #options: FormSettings;
+  readonly #digester: Digester | undefined;
+  /** The destination, once there are bytes for it; undefined if the file is skipped. */
+  #sink: Promise<BodySink | undefined> | undefined = undefined;
   #bytes = 0;
   saved: SavedFormFile | undefined = undefined;
 
-  /** @param open Opens the destination of the file; returns undefined if the file is skipped. */
-  constructor(part: FormPart, open: () => Promise<BodySink | undefined>, options: SaveFormOptions & FormLimits) {
+  constructor(part: FormPart, open: () => Promise<BodySink | undefined>, options: FormSettings) {
     this.#part = part;
     this.#open = open;
     this.#options = options;
+    this.#digester = options.digest && new Digester([options.digest]);
   }
 
   async write(pieces: readonly Uint8Array[]): Promise<void> {
-    const sink = await this.#opened();
+    const sink = await (this.#sink ??= this.#open());
     if (sink === undefined) return;
     for (const piece of pieces) this.#bytes += piece.length;
     const { maxFileBytes } = this.#options;
@@ -298,21 +284,13 @@ class FilePart implements PartTarget {
 
   async end(): Promise<void> {
     // Browsers send this for an <input type="file"> without a chosen file.
-    if (!this.#isOpen && this.#part.filename === "") return;
-    const sink = await this.#opened();
+    if (this.#sink === undefined && this.#part.filename === "") return;
+    const sink = await (this.#sink ??= this.#open());
     if (sink === undefined) return;
     await sink.end();
     const { digest: algorithm } = this.#options;
     const digest = this.#digester && formatDigest(algorithm!, this.#digester.finish().get(algorithm!)!);
     const { path } = sink;
     this.saved = { ...this.#part, bytes: this.#bytes, ...(digest && { digest }), ...(path !== undefined && { path }) };
-  }
-
-  async #opened(): Promise<BodySink | undefined> {
-    if (this.#isOpen) return this.#sink;
-    this.#isOpen = true;
-    this.#sink = await this.#open();
-    if (this.#sink && this.#options.digest) this.#digester = new Digester([this.#options.digest]);
-    return this.#sink;
   }
 }

@@ -86,7 +86,7 @@ function requireBody({ save }: Settings, { source }: UploadRequest, isForm: bool
   announcedOf(source, save);
   const coding = fieldOf(source, "content-encoding");
   if (save.decode && coding !== undefined) requireCodings(coding);
-  if (isForm) boundaryOf(source, undefined, save.decode ?? false);
+  if (isForm) boundaryOf(source, undefined, save.decode);
 }
 
 /** Returns the file that the upload may replace, if there is one. The conditions of a PUT `request` must hold. */

@@ -4,6 +4,7 @@ import {
   anyOf,
   bool,
   func,
+  integer,
   listOf,
   member,
   nested,
@@ -12,8 +13,8 @@ import {
   type SchemaOf,
   text,
 } from "../../streams/internal.ts";
-import { limit, rate, timeLimit } from "../body/upload_options.ts";
-import { type SaveFormOptions, saveFormOptions } from "../form/form_options.ts";
+import { timeLimit } from "../body/upload_options.ts";
+import { type FormDefaults, type SaveFormOptions, saveFormOptions } from "../form/form_options.ts";
 import type { SavedBody } from "../sink/save_body.ts";
 import { isOrigin } from "./cross_site.ts";
 import { type UploadLogEntry, warnOfFailures } from "./incoming.ts";
@@ -224,20 +225,7 @@ export const resumableOptions: SchemaOf<ResumableOptions, keyof ResumableOptions
 /** The schema of the handler's options, whose limits suit unknown senders. */
 export const uploadHandlerOptions: SchemaOf<
   UploadHandlerOptions & { resumable?: boolean | Required<ResumableOptions> },
-  Exclude<
-    keyof UploadHandlerOptions,
-    | "directory"
-    | "storage"
-    | "publicPath"
-    | "name"
-    | "accept"
-    | "extensions"
-    | "onComplete"
-    | "onProgress"
-    | "maxDecodedBytes"
-    | "mode"
-    | "digest"
-  >
+  FormDefaults | "allowCrossSite" | "basePath" | "dotfiles" | "log" | "resumable"
 > = /* @__PURE__ */ schema("createUploadHandler()", () => {
   const { root: _root, signal: _signal, expectedBytes: _bytes, contentType: _type, ...saving } =
     saveFormOptions.members;
@@ -261,9 +249,9 @@ export const uploadHandlerOptions: SchemaOf<
       ),
     ], false),
     ...saving,
-    maxBytes: limit(2 ** 30),
+    maxBytes: integer(0, Infinity, 2 ** 30),
     idleTimeout: timeLimit(30_000),
-    minRate: rate(1024),
+    minRate: number(0, Number.MAX_SAFE_INTEGER, 1024),
     resumable: anyOf([bool(), nested(resumableOptions)], false),
     onComplete: func<NonNullable<UploadHandlerOptions["onComplete"]>>(),
     log: func<NonNullable<UploadHandlerOptions["log"]>>(warnOfFailures),

@@ -1,7 +1,6 @@
 import { extname, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { essenceOf, MediaRanges, typeOfExtension } from "../../semantics/mod.ts";
-import type { FormLimits, SaveFormOptions } from "../form/form_options.ts";
+import type { FormSettings } from "../form/form_options.ts";
 import { type InnerOptions, requireDecode } from "../body/upload_options.ts";
 import { refuseUnused } from "../../streams/internal.ts";
 import { type AllowedOrigins, allowedOrigins } from "./cross_site.ts";
@@ -11,24 +10,20 @@ import { resumableOptions, type UploadHandlerOptions, uploadHandlerOptions } fro
 import type { UploadLogEntry } from "./incoming.ts";
 
 /** {@linkcode UploadHandlerOptions} with their defaults, checked. */
-export interface Settings {
+export interface Settings extends Pick<UploadHandlerOptions, "name" | "onComplete"> {
   readonly storage: Storage;
   /** The base path, which begins and ends with a slash. */
   readonly basePath: string;
   /** The public path, which ends with a slash; undefined if it is the base path, after the path that a router removed. */
   readonly publicPath: string | undefined;
-  readonly name: UploadHandlerOptions["name"];
-  /** The accepted media types; undefined for all. */
   readonly accept: MediaRanges | undefined;
   readonly dotfiles: boolean;
   /** The accepted extensions in lower case, each with its dot; undefined for all. */
   readonly extensions: readonly string[] | undefined;
   readonly allowedOrigins: AllowedOrigins;
-  readonly save: SaveFormOptions & FormLimits & InnerOptions;
+  readonly save: FormSettings & InnerOptions;
   readonly log: (entry: UploadLogEntry) => void;
-  readonly onComplete: UploadHandlerOptions["onComplete"];
   readonly activity: Activity;
-  /** The unfinished uploads; undefined if none are kept. */
   readonly sessions: Sessions | undefined;
 }
 
@@ -41,12 +36,13 @@ export function settingsOf(options: UploadHandlerOptions): Settings {
   }
   const { directory: folder, storage: bucket, basePath, publicPath, name, log, ...rest } = uploadHandlerOptions(given);
   const { dotfiles, extensions, accept, allowCrossSite, resumable, onComplete, ...others } = rest;
-  const directory = bucket === undefined ? directoryOf(folder) : undefined;
-  if (bucket !== undefined && folder !== undefined) {
-    throw new TypeError("directory and storage exclude each other");
+  if (bucket !== undefined && folder !== undefined) throw new TypeError("directory and storage exclude each other");
+  if (bucket === undefined && folder === undefined) {
+    throw new TypeError("createUploadHandler() needs the option directory or storage: a path, or an S3Bucket");
   }
+  const directory = folder === undefined ? undefined : resolve(String(folder)); // a checked path is no URL
   const ranges = accept === undefined ? undefined : new MediaRanges(accept);
-  const save: SaveFormOptions & FormLimits & InnerOptions = {
+  const save: FormSettings & InnerOptions = {
     ...others,
     ...(directory !== undefined && { root: directory }),
     leavesBody: true,
@@ -71,16 +67,6 @@ export function settingsOf(options: UploadHandlerOptions): Settings {
   };
 }
 
-function directoryOf(directory: string | URL | undefined): string {
-  if (directory === undefined) {
-    throw new TypeError("createUploadHandler() needs the option directory or storage: a path, or an S3Bucket");
-  }
-  const path = typeof directory === "string" ? directory : fileURLToPath(directory);
-  if (!path.includes("\0")) return resolve(path);
-  throw new TypeError(`directory ${JSON.stringify(path)} has a NUL in it: name the folder by its path`);
-}
-
-/** Returns extensions in lower case, each with its dot. @throws {TypeError} if there are none. */
 function endingsOf(extensions: readonly string[]): string[] {
   if (extensions.length === 0) throw new TypeError('extensions is empty: name one such as "png"');
   return extensions.map((extension) => `.${extension.replace(/^\./, "").toLowerCase()}`);
@@ -108,7 +94,6 @@ export class Activity {
   isOver = false;
   readonly #requests = new Set<Promise<unknown>>();
 
-  /** Counts a request as in progress while `use` runs. */
   async during<T>(use: () => Promise<T>): Promise<T> {
     const request = use();
     this.#requests.add(request);

@@ -97,7 +97,6 @@ function isFolderPath(path: string): boolean {
   return last === "" || last === "." || last === "..";
 }
 
-/** Returns the path for a given text, without resolving links. */
 function insideOf(folder: string, given: string, name: string): string {
   if (given === "") throw new UploadError("BAD_NAME", "Cannot save a file without a name");
   if (given.includes("\0")) throw refused("BAD_NAME", name, "the name has a zero byte");

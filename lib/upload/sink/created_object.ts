@@ -14,7 +14,6 @@ const RETRIES = 4;
 const FIRST_PAUSE = 100;
 
 export class CreatedObject implements Undoable {
-  /** The value of the metadata {@linkcode MARK} of the stored object. */
   readonly mark: string = randomUUID();
   /** Whether it has replaced another object, so that it must not be removed. */
   replaced = false;
@@ -42,11 +41,7 @@ export class CreatedObject implements Undoable {
   async undo(): Promise<Undone> {
     if (this.replaced) return "kept";
     await this.#stream?.abort().catch(() => {}); // waits for a request that began before the failure
-    try {
-      return await this.#undo();
-    } catch {
-      return "kept";
-    }
+    return await this.#undo().catch(() => "kept");
   }
 
   /** Checks before each retry: an earlier attempt with a lost response may have removed the object. */

@@ -43,11 +43,6 @@ export interface StreamTaker extends BodySink {
   size(): number;
 }
 
-/** Whether a sink takes whole streams; depends on the runtime. */
-export function takesStreams(sink: BodySink): sink is StreamTaker {
-  return "writeStream" in sink;
-}
-
 export type FileOptions = Pick<SaveBodyOptions, "root" | "overwrite" | "mode" | "flush"> & {
   readonly claim?: Claim | undefined;
 };
@@ -153,7 +148,6 @@ function fileSink(
   };
 }
 
-/** The system errors that are reported to the sender, and their codes. */
 const codes: Readonly<Record<string, UploadErrorCode>> = {
   EDQUOT: "NO_SPACE",
   EEXIST: "EXISTS",

@@ -113,16 +113,14 @@ export async function openSink(
   destination: BodyDestination,
   options: FileOptions & Pick<SaveBodyOptions, "signal">,
 ): Promise<BodySink> {
-  if (isWritableStream(destination)) return await openStreamSink(destination, options.signal);
-  if (typeof destination !== "string" && !(destination instanceof URL)) throw notADestination(destination);
+  if (typeof destination !== "string" && !(destination instanceof URL)) {
+    if (typeof destination?.getWriter !== "function") throw notADestination(destination);
+    return await openStreamSink(destination, options.signal);
+  }
   const place = containedPlace(destination, options.root);
   const root = typeof options.root === "object" ? fileURLToPath(options.root) : options.root;
   const given = typeof destination === "string" ? destination : place.path;
   return await openFileSink(place, shownName(given, root), options);
-}
-
-function isWritableStream(destination: unknown): destination is WritableStream<Uint8Array> {
-  return typeof (destination as WritableStream | undefined | null)?.getWriter === "function";
 }
 
 function notADestination(destination: unknown): TypeError {

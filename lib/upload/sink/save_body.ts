@@ -1,6 +1,6 @@
 import { type Announced, announcedOf, Digester, requireExpected, tellProgress } from "../body/announced.ts";
 import { type BodySource, fieldOf, takeAll } from "../body/body_source.ts";
-import { type BodySink, type FileOptions, type StreamTaker, takesStreams } from "./file_sink.ts";
+import type { BodySink, FileOptions, StreamTaker } from "./file_sink.ts";
 import { formatDigest } from "../../semantics/mod.ts";
 import { refuseUnused } from "../../streams/internal.ts";
 import { type BodyDestination, openSink } from "./open_sink.ts";
@@ -68,7 +68,6 @@ export async function saveBody(
   return await storeBody(source, destination, given);
 }
 
-/** Stores a body as {@linkcode saveBody} does, with checked options. */
 export async function storeBody(
   source: BodySource,
   destination: BodyDestination,
@@ -82,8 +81,8 @@ export async function storeBody(
   try {
     signal?.throwIfAborted();
     sink = await openSink(destination, options);
-    if (unseen && takesStreams(sink)) {
-      return await stored(sink, await transfer(unseen, sink, announced, options), options);
+    if (unseen && "writeStream" in sink) {
+      return await stored(sink, await transfer(unseen, sink as StreamTaker, announced, options), options);
     }
     received ??= receiveBody(source, options, announced);
     const verified = algorithm && received.digests.get(algorithm);
@@ -151,10 +150,9 @@ export async function transfer(
 ): Promise<number> {
   const { promise: stopped, reject: stop } = Promise.withResolvers<never>();
   const start = performance.now();
-  let size = 0;
-  const look = (): void => {
-    const written = sink.size();
-    if (written !== size) tellProgress(size = written, announced, options);
+  let told = 0;
+  const tell = (bytes: number): void => {
+    if (bytes !== told) tellProgress(told = bytes, announced, options);
   };
   // All time counts as waiting: while the disk blocks the runtime, the timer cannot fire either.
   const pace: TransferProgress = {
@@ -167,7 +165,7 @@ export async function transfer(
   };
   const looking = options.onProgress && new Interval(INTERVAL, () => {
     try {
-      look();
+      tell(sink.size());
     } catch (error) {
       stop(error);
     }
@@ -176,7 +174,7 @@ export async function transfer(
   try {
     const bytes = await Promise.race([sink.writeStream(stream), stopped]);
     requireExpected(bytes, announced);
-    look();
+    tell(bytes);
     return bytes;
   } finally {
     looking?.stop();
