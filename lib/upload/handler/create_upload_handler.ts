@@ -57,26 +57,12 @@ export interface UploadHandler {
 }
 
 /**
- * Stores the files in HTTP requests in a folder, and responds:
+ * Stores the files in HTTP requests in a folder or a bucket: the body of a `PUT` as the name in its path, that of a
+ * `POST` under a new name, and the files of a form under new names, all of them or none. Any client that can send
+ * requests can store files: add authorisation before the handler.
  *
- * | request | |
- * |---|---|
- * | `PUT /name` | stores the body as `name`: 201, or 200 if it replaced a file (`overwrite`) |
- * | `POST` with `multipart/form-data` | stores the files of the form under new names, all of them or none: 201 |
- * | `POST` with another type | stores the body under a new name: 201 |
- * | `OPTIONS` | 204 with `Allow` and `Accept-Post`; CORS is left to the application |
- * | another method | 405 |
- *
- * Stored files are reported as JSON, `{"files": [{"name", "bytes", "digest"?, "field"?, "filename"?, "contentType"}],
- * "fields": {…}}`, with `Location` for a single file; refusals as `application/problem+json` (RFC 9457), `{"title",
- * "status", "detail", "code"}`, with the code of an {@linkcode UploadError}, or one that the page lists, such as
- * `NO_FOLDER`. Neither reveals paths of the server.
- *
- * A request is refused before its body is read if its header suffices. The sender gets the response while it is still
- * sending, and the connection closes before the body's end. PUT respects `If-None-Match: *`, `If-Match` and
- * `If-Unmodified-Since`. Any client that can send requests can store files: add authorisation before the handler.
- *
- * Temporary files of killed servers in the folder are removed in the background.
+ * Stored files are reported as JSON, with `Location` for a single file; refusals as `application/problem+json` (RFC
+ * 9457), with the code of an {@linkcode UploadError}, or one that the page lists, such as `NO_FOLDER`.
  *
  * @throws {TypeError | RangeError} if an option is unknown, of the wrong type or out of range.
  * @throws {Error} if the folder is missing and cannot be created.

@@ -16,13 +16,13 @@ export function isOrigin(text: string): boolean {
 /** Returns the value of the option `allowCrossSite`. @throws {TypeError} if the list of origins is empty. */
 export function allowedOrigins(value: boolean | readonly string[]): AllowedOrigins {
   if (typeof value === "boolean") return value;
-  if (value.length > 0) return new Set(value.map(plainOrigin));
-  throw new TypeError('allowCrossSite is empty: name an origin such as "https://app.example", or use false');
-}
-
-function plainOrigin(origin: string): string {
-  const { protocol, host } = new URL(origin); // without the scheme's default port
-  return `${protocol}//${host}`.toLowerCase();
+  if (value.length === 0) {
+    throw new TypeError('allowCrossSite is empty: name an origin such as "https://app.example", or use false');
+  }
+  return new Set(value.map((origin) => {
+    const { protocol, host } = new URL(origin); // without the scheme's default port
+    return `${protocol}//${host}`.toLowerCase();
+  }));
 }
 
 /**

@@ -5,7 +5,8 @@ import type { Settings } from "./settings.ts";
 import { pathBelow } from "./naming.ts";
 import { again, type Refusal } from "../body/upload_error.ts";
 import { answerDraft, createsByDraft } from "./resumable/draft.ts";
-import { type Exchange, type Fields, maxSizeOf, sessionIn, uploadLimit } from "./resumable/exchange.ts";
+import { ID } from "../session/session_storage.ts";
+import { type Exchange, type Fields, uploadLimit } from "./resumable/exchange.ts";
 import { answerTus, CHECKSUMS, EXTENSIONS, VERSION } from "./resumable/tus.ts";
 import { storeUpload } from "./reception.ts";
 
@@ -36,19 +37,15 @@ export async function handleUpload(
   const { method } = request;
   const finish = (answer: Answer, error?: unknown): Handled => {
     const { bytes } = request;
-    const { status } = answer;
-    const entry = { method, path: pathOf(request), status, bytes, ms: performance.now() - start };
-    writeLog(settings.log, error === undefined ? entry : { ...entry, error });
+    const entry = { method, path: pathOf(request), status: answer.status, bytes, ms: performance.now() - start };
+    void writeLog(settings.log, error === undefined ? entry : { ...entry, error });
     const cors = settings.sessions === undefined ? {} : corsFields(settings, request);
     return { answer: { ...answer, fields: { ...answer.fields, ...cors } }, bytes, isLast: activity.isOver };
   };
   const { activity } = settings;
-  if (activity.isOver) {
-    const refusal = again("The server is about to end");
-    return finish(problemAnswer(refusal), refusal);
-  }
   return await activity.during(async () => {
     try {
+      if (activity.isOver) throw again("The server is about to end");
       if (method === "OPTIONS" && pathBelow(request.target, settings.basePath) !== undefined) {
         return finish(optionsAnswer(settings));
       }
@@ -74,7 +71,8 @@ function methodOf({ method, source }: UploadRequest): string {
 /** Returns the session of a request; undefined if it has none. */
 export function sessionFor({ basePath, sessions }: Settings, request: UploadRequest): string | undefined {
   const isSpoken = sessions !== undefined && SESSION_METHODS.includes(methodOf(request));
-  return isSpoken ? sessionIn(request, basePath) : undefined;
+  const below = isSpoken ? pathBelow(request.target, basePath) ?? "" : "";
+  return ID.test(below) ? below : undefined;
 }
 
 /** Answers a request of a protocol for resumable uploads; undefined if it uses neither. @throws {Refusal} */
@@ -99,13 +97,8 @@ function optionsAnswer(settings: Settings): Answer {
   const { accept, sessions } = settings;
   const types = accept === undefined ? "*/*" : `multipart/form-data, ${accept}`;
   const fields = { Allow: sessions ? `DELETE, GET, HEAD, ${METHODS}, PATCH` : METHODS, "Accept-Post": types };
-  return { status: 204, fields: { ...fields, ...(sessions && capabilities(settings)) }, body: undefined };
-}
-
-/** Returns the fields that announce both protocols in the response to `OPTIONS`. */
-function capabilities(settings: Settings): Fields {
-  const maxSize = maxSizeOf(settings);
-  return {
+  const { maxBytes: maxSize } = settings.save;
+  const protocols = sessions && {
     "Tus-Resumable": VERSION,
     "Tus-Version": VERSION,
     "Tus-Extension": EXTENSIONS,
@@ -113,6 +106,7 @@ function capabilities(settings: Settings): Fields {
     ...(maxSize !== Infinity && { "Tus-Max-Size": String(maxSize) }),
     "Upload-Limit": uploadLimit(settings, undefined),
   };
+  return { status: 204, fields: { ...fields, ...protocols }, body: undefined };
 }
 
 /** Returns the CORS fields for pages of allowed origins: any field, and cookies if the origin is listed. */

@@ -44,19 +44,28 @@ export interface Answer {
 
 const encoder = new TextEncoder();
 
-export function jsonAnswer(
-  status: number,
-  type: "application/json" | "application/problem+json",
-  fields: Readonly<Record<string, string>>,
-  value: unknown,
-): Answer {
+export function jsonAnswer(status: number, fields: Readonly<Record<string, string>>, value: unknown): Answer {
+  const type = status < 300 ? "application/json" : "application/problem+json";
   const body = encoder.encode(JSON.stringify(value));
-  return {
-    status,
-    // The body quotes names chosen by senders: no browser may render it as a page.
-    fields: { ...fields, "Content-Type": type, "X-Content-Type-Options": "nosniff" },
-    body,
-  };
+  // The body quotes names chosen by senders: no browser may render it as a page.
+  return { status, fields: { ...fields, "Content-Type": type, "X-Content-Type-Options": "nosniff" }, body };
+}
+
+/** Converts an error to a refusal, which contains only information for the sender. */
+export function refusalOf(error: unknown, options: { readonly decode?: boolean }): Refusal {
+  if (error instanceof Refusal) return error;
+  if (error instanceof UploadError) {
+    // It concerns content codings (RFC 9110, section 15.5.16); refused media types have their own fields.
+    const codings = error.code === "UNSUPPORTED" &&
+      { "Accept-Encoding": options.decode ? ACCEPTED_CODINGS : "identity" };
+    return new Refusal(error.code, error.message, { ...codings }, error);
+  }
+  if (error instanceof LockLostError) {
+    return new Refusal("LOCKED", "Another request has taken the upload over", { "Retry-After": "1" }, error);
+  }
+  const code = systemCodeOf(error);
+  if (code === "EMFILE" || code === "ENFILE") return again("The server has too many files open", error);
+  return new Refusal("INTERNAL", "The server could not store the upload", {}, error);
 }
 
 /** The titles of RFC 9110, of RFC 4918 for 423, and of tus for 460. */
@@ -80,35 +89,11 @@ const titles: Readonly<Record<number, string>> = {
   507: "Insufficient Storage",
 };
 
-/** Converts an error to a refusal, which contains only information for the sender. */
-export function refusalOf(error: unknown, options: { readonly decode?: boolean }): Refusal {
-  if (error instanceof Refusal) return error;
-  if (error instanceof UploadError) return new Refusal(error.code, error.message, fieldsOf(error, options), error);
-  if (error instanceof LockLostError) {
-    return new Refusal("LOCKED", "Another request has taken the upload over", { "Retry-After": "1" }, error);
-  }
-  const code = systemCodeOf(error);
-  if (code === "EMFILE" || code === "ENFILE") {
-    return again("The server has too many files open", error);
-  }
-  return new Refusal("INTERNAL", "The server could not store the upload", {}, error);
-}
-
 export function problemAnswer({ status, code, message, fields, members }: Refusal): Answer {
   const problem = { title: titles[status], status, detail: message, code, ...members };
-  return jsonAnswer(status, "application/problem+json", fields, problem);
+  return jsonAnswer(status, fields, problem);
 }
 
-function fieldsOf(
-  { code }: UploadError,
-  { decode = false }: { readonly decode?: boolean },
-): Readonly<Record<string, string>> {
-  if (code !== "UNSUPPORTED") return {};
-  // This refusal concerns content codings (RFC 9110, section 15.5.16); refused media types have their own fields.
-  return { "Accept-Encoding": decode ? ACCEPTED_CODINGS : "identity" };
-}
-
-/** Returns the system's error code of an error, or of one of its causes. */
 function systemCodeOf(error: unknown): unknown {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown };
   return code ?? (cause === undefined ? undefined : systemCodeOf(cause));
@@ -152,12 +137,10 @@ export function warnOfFailures({ method, path, status, bytes, ms, error }: Uploa
 }
 
 /** Calls `log`; an error in it does not fail the request. */
-export function writeLog(log: (entry: UploadLogEntry) => unknown, entry: UploadLogEntry): void {
-  const onFailure = (error: unknown): void => console.warn("log() of the upload handler failed:", error);
+export async function writeLog(log: (entry: UploadLogEntry) => unknown, entry: UploadLogEntry): Promise<void> {
   try {
-    const telling = log(entry);
-    if (telling instanceof Promise) telling.catch(onFailure);
+    await log(entry);
   } catch (error) {
-    onFailure(error);
+    console.warn("log() of the upload handler failed:", error);
   }
 }

@@ -34,36 +34,28 @@ function responseOf({ status, fields, body }: Answer): Response {
 export async function lingeringResponse(handled: Handled, request: Request): Promise<Response> {
   const { bytes } = handled;
   const { body, headers } = request;
-  // HTTP/2 has neither a Host nor a Connection field.
-  const last = handled.isLast && headers.has("host") && { Connection: "close" };
+  // HTTP/2 has no Host field: each stream ends separately, and Connection is not a field.
+  const isAlone = !headers.has("host");
+  const last = handled.isLast && !isAlone && { Connection: "close" };
   const answer = { ...handled.answer, fields: { ...handled.answer.fields, ...last } };
-  if (answer.status < 300) return responseOf(answer);
-  if (body === null || answer.body === undefined) return responseOf(answer);
+  if (answer.status < 300 || body === null || answer.body === undefined) return responseOf(answer);
   if (bytes > 0 && String(bytes) === headers.get("content-length")) return responseOf(answer);
   // A body with a reader stays with that reader. Other bodies are abandoned, unless the runtime itself writes them to disk.
   if (body.locked && writeStream === undefined) return responseOf(answer);
-  // HTTP/2 has no Host field: each stream ends separately, and Connection is not a field.
-  const isAlone = !headers.has("host");
-  if (readsOnAfterAnswer && !isAlone && lengthOf(request) - bytes <= MAX_DROPPED_BYTES) return responseOf(answer);
+  const readsOn = readsOnAfterAnswer && !isAlone;
+  const length = Number(headers.get("content-length") ?? (headers.has("transfer-encoding") ? Infinity : 0));
+  if (readsOn && length - bytes <= MAX_DROPPED_BYTES) return responseOf(answer);
   const rest = new RestOfBody(body);
-  if (readsOnAfterAnswer && !isAlone) {
-    // Reads one byte to find out whether an abandoned read is still pending: the connection can be closed only if none is.
-    if (request.bodyUsed && await dropped(rest, 1, MOMENT_MS) === "ended") return responseOf(answer);
-    return heldBack(answer.body, answer, rest, { mostBytes: 0, isAlone });
-  }
-  if (
-    await dropped(rest, MAX_DRAINED_BYTES, lengthOf(request) <= MAX_DRAINED_BYTES ? SHORT_LINGER_TIMEOUT : 0) ===
-      "ended"
-  ) return responseOf(answer);
-  return heldBack(answer.body, answer, rest, { mostBytes: MAX_LINGER_BYTES, isAlone });
+  // Reads one byte to find out whether an abandoned read is still pending: the connection can be closed only if none is.
+  const hasEnded = readsOn
+    ? request.bodyUsed && await dropped(rest, 1, MOMENT_MS)
+    : await dropped(rest, MAX_DRAINED_BYTES, length <= MAX_DRAINED_BYTES ? SHORT_LINGER_TIMEOUT : 0);
+  return hasEnded ? responseOf(answer) : heldBack(answer.body, answer, rest, isAlone);
 }
 
-function heldBack(
-  body: Uint8Array,
-  { status, fields }: Answer,
-  rest: RestOfBody,
-  { mostBytes, isAlone }: { readonly mostBytes: number; readonly isAlone: boolean },
-): Response {
+function heldBack(body: Uint8Array, { status, fields }: Answer, rest: RestOfBody, isAlone: boolean): Response {
+  const readsOn = readsOnAfterAnswer && !isAlone;
+  const ms = rest.isHeld ? ANSWER_DELAY : SHORT_LINGER_TIMEOUT;
   const { promise: left, resolve: leave } = Promise.withResolvers<void>();
   let isSent = false;
   const stream = new ReadableStream<Uint8Array>({
@@ -72,10 +64,9 @@ function heldBack(
         isSent = true;
         return controller.enqueue(body);
       }
-      const state = await linger(rest, mostBytes, left);
+      const hasEnded = await dropped(rest, readsOn ? 0 : MAX_LINGER_BYTES, ms, left);
       // After a failure, a connection whose body is awaited would stay open for ever, even after its sender leaves.
-      const isCut = state === "more" && readsOnAfterAnswer && !isAlone && !rest.isReading;
-      if (isCut) controller.error(CUT);
+      if (!hasEnded && readsOn && !rest.isReading) controller.error(CUT);
       else controller.close();
       void rest.cancel();
     },
@@ -85,26 +76,14 @@ function heldBack(
   return new Response(stream, { status, headers });
 }
 
-async function dropped(rest: RestOfBody, mostBytes: number, ms: number): Promise<"ended" | "more"> {
+/** Drops received bytes, and returns whether the body has ended; with `left`, waits until `ms` are over or the sender has left. */
+async function dropped(rest: RestOfBody, mostBytes: number, ms: number, left?: Promise<void>): Promise<boolean> {
   const pause = new Pause();
-  const state = await rest.drop(mostBytes, pause.wait(ms));
+  const over = left === undefined ? pause.wait(ms) : Promise.race([pause.wait(ms), left]);
+  const hasEnded = await rest.drop(mostBytes, over);
+  if (left !== undefined && !hasEnded) await over;
   pause.end();
-  return state;
-}
-
-/** Waits until the sender ends, leaves or exceeds its time, and drops some of the received bytes. */
-async function linger(rest: RestOfBody, mostBytes: number, left: Promise<void>): Promise<"ended" | "more"> {
-  const pause = new Pause();
-  const over = Promise.race([pause.wait(rest.isHeld ? ANSWER_DELAY : SHORT_LINGER_TIMEOUT), left]);
-  const state = await rest.drop(mostBytes, over);
-  if (state === "more") await over;
-  pause.end();
-  return state;
-}
-
-function lengthOf({ headers }: Request): number {
-  const length = headers.get("content-length");
-  return length === null ? headers.has("transfer-encoding") ? Infinity : 0 : Number(length);
+  return hasEnded;
 }
 
 /** The maximum bytes that are read from a sender after its response. */
@@ -131,18 +110,18 @@ class RestOfBody {
   }
 
   /** Reads and drops up to `maxBytes`, until `over` is fulfilled; returns whether the body has ended. */
-  async drop(maxBytes: number, over: Promise<unknown>): Promise<"ended" | "more"> {
-    if (this.#reader === undefined) return "more";
+  async drop(maxBytes: number, over: Promise<unknown>): Promise<boolean> {
+    if (this.#reader === undefined) return false;
     const stopped = over.then(() => "stopped" as const);
     for (let bytes = 0; bytes < maxBytes;) {
       this.#reading ??= this.#read(this.#reader);
       const read = await Promise.race([this.#reading, stopped]);
-      if (read === "stopped") return "more";
+      if (read === "stopped") return false;
       this.#reading = undefined;
-      if (read === undefined) return "ended";
+      if (read === undefined) return true;
       bytes += read;
     }
-    return "more";
+    return false;
   }
 
   async #read(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<number | undefined> {

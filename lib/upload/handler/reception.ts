@@ -75,11 +75,7 @@ async function receiveForm(
   }, options).catch((error) => {
     throw storage.explained(error, names.at(-1) ?? "");
   });
-  const files = form.files.map(({ name: field, path: _path, ...file }, index) => ({
-    ...file,
-    name: names[index],
-    field,
-  }));
+  const files = form.files.map(({ name: field, path: _, ...file }, index) => ({ ...file, name: names[index], field }));
   for (const [index, file] of files.entries()) {
     await settings.onComplete?.(completed(file, form.files[index].path, info));
   }
@@ -121,11 +117,9 @@ export function stored(
   fields: Readonly<Record<string, string | string[]>>,
   status: 200 | 201,
 ): Answer {
-  const [file] = files;
-  const isAlone = files.length === 1;
-  return jsonAnswer(status, "application/json", {
-    ...(isAlone && status === 201 && { Location: locationOf(settings, request, file.name) }),
-  }, { files, fields });
+  const isNew = files.length === 1 && status === 201;
+  const place = isNew && { Location: locationOf(settings, request, files[0].name) };
+  return jsonAnswer(status, { ...place }, { files, fields });
 }
 
 /** Returns the texts of a form by the names of their fields; a repeated name has a list. */

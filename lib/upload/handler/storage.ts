@@ -31,21 +31,6 @@ interface PlaceOptions {
 
 export type Storage = DiskStorage | BucketStorage;
 
-/** Returns the status of the file or link with a name. Synchronous, since more of the body could arrive in another turn. */
-function statusOfPlace(directory: string, name: string): Stats | undefined {
-  try {
-    requireFolder(directory, name);
-    const path = join(directory, name);
-    const status = lstatSync(path, { throwIfNoEntry: false });
-    const isLink = status?.isSymbolicLink() && !statSync(path, { throwIfNoEntry: false })?.isDirectory();
-    if (status === undefined || status.isFile() || isLink) return status;
-  } catch (cause) {
-    if ((cause as { code?: unknown }).code !== "ENAMETOOLONG") throw cause;
-    throw new UploadError("BAD_NAME", `${JSON.stringify(name)} is no name for a file: it is too long`, { cause });
-  }
-  throw new UploadError("EXISTS", `Cannot store ${JSON.stringify(name)}: there is something else of that name`);
-}
-
 function requireFolder(directory: string, name: string): void {
   const end = name.lastIndexOf("/");
   if (end === -1) return;
@@ -88,8 +73,6 @@ export function conditionFailed(field: string, cause?: unknown): Refusal {
   return new Refusal("PRECONDITION_FAILED", `The condition of ${field} does not hold`, {}, cause);
 }
 
-/** The name, in the folder of sessions, of the lock for names with conditions. */
-const LOCKS = ".names";
 /** The maximum wait in ms for the lock of names, which other processes keep for a few file system calls. */
 const MAX_WAIT = 10_000;
 
@@ -109,9 +92,19 @@ export class DiskStorage {
     removeAbandonedOnce(directory);
   }
 
-  /** Returns the file with a checked name, if any. @throws {UploadError | Refusal} if the name cannot be used. */
+  /** Returns the file or link with a name. Synchronous, since more of the body could arrive in another turn. */
   look(name: string): Place | undefined {
-    return statusOfPlace(this.#directory, name);
+    try {
+      requireFolder(this.#directory, name);
+      const path = join(this.#directory, name);
+      const status = lstatSync(path, { throwIfNoEntry: false });
+      const isLink = status?.isSymbolicLink() && !statSync(path, { throwIfNoEntry: false })?.isDirectory();
+      if (status === undefined || status.isFile() || isLink) return status;
+    } catch (cause) {
+      if ((cause as { code?: unknown }).code !== "ENAMETOOLONG") throw cause;
+      throw new UploadError("BAD_NAME", `${JSON.stringify(name)} is no name for a file: it is too long`, { cause });
+    }
+    throw new UploadError("EXISTS", `Cannot store ${JSON.stringify(name)}: there is something else of that name`);
   }
 
   destination(name: string): BodyDestination {
@@ -120,18 +113,13 @@ export class DiskStorage {
 
   /** Returns the conditions of a PUT, which held for `found` and are checked again when its file takes the name. */
   claim(source: UploadRequest["source"], found?: Place): Claim {
-    const directory = join(this.#directory, SESSIONS, LOCKS);
+    const directory = join(this.#directory, SESSIONS, ".names");
     return {
       lock() {
         makeDirectorySync(directory);
         const busy = (): Refusal => again("Another process stores a file");
-        return new ProcessLock({
-          directory,
-          subject: "the names of files",
-          waitFor: MAX_WAIT,
-          mayLackFile: true,
-          busy,
-        });
+        const subject = "the names of files";
+        return new ProcessLock({ directory, subject, waitFor: MAX_WAIT, mayLackFile: true, busy });
       },
       check(status) {
         requireConditions(source, status);
@@ -142,9 +130,8 @@ export class DiskStorage {
     };
   }
 
-  /** Returns the error that explains a failure of the storage to the sender; other errors unchanged. */
   explained(error: unknown): unknown {
-    return error;
+    return error; // it already explains itself to the sender
   }
 
   sessions(): SessionStorage {

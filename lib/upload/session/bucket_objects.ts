@@ -73,7 +73,6 @@ export interface State {
   readonly data: Pick<S3Object, "key" | "size" | "etag"> | undefined;
   /** The time of the session's last change, in ms since 1970, by the servers' clocks. */
   readonly touched: number;
-  /** The keys of obsolete objects. */
   readonly spent: readonly string[];
 }
 

@@ -70,10 +70,7 @@ export class BucketSession implements OpenSession {
   readonly #touchEvery: number;
   readonly #touching: Interval;
 
-  /**
-   * @param touchEvery The time in ms after which an acquired session is touched, and after which one that receives
-   * bytes is.
-   */
+  /** @param touchEvery The time in ms after which a session that is acquired, or receives bytes, is touched. */
   constructor(
     bucket: S3Bucket,
     small: SmallObjects,
@@ -152,11 +149,8 @@ export class BucketSession implements OpenSession {
     await this.settle();
   }
 
-  async truncate(offset: number): Promise<void> {
-    if (offset < this.#kept) throw new RangeError(`Bytes of the upload ${this.id} that count cannot be dropped`);
-    this.#isDoubted = true; // the parts that were sent no longer count
+  async dropDoubted(): Promise<void> {
     await this.#drop(undefined);
-    this.#isDoubted = false;
   }
 
   async *read(): AsyncGenerator<Uint8Array> {
@@ -278,7 +272,6 @@ export class BucketSession implements OpenSession {
     return upload;
   }
 
-  /** Returns the id of the session's multipart upload, from its note. */
   async #begun({ key }: Parts): Promise<string> {
     return JSON.parse(await this.#small.readText(key)).uploadId;
   }

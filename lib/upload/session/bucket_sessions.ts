@@ -52,34 +52,24 @@ export class BucketSessions implements SessionStorage {
   }
 
   async countOpen(): Promise<number> {
-    const open = new Set<string>();
-    const stored = new Set<string>();
-    for await (const { key } of this.#bucket.list({ prefix: `${SESSIONS}/` })) {
-      (isStoredRecord(key) ? stored : open).add(sessionOf(key));
-    }
-    return open.difference(stored).size;
+    const keys = (await listed(this.#bucket, `${SESSIONS}/`)).map(({ key }) => key);
+    const stored = new Set(keys.filter(isStoredRecord).map(sessionOf));
+    return new Set(keys.map(sessionOf)).difference(stored).size;
   }
 
-  async removeExpired(ms: number): Promise<number> {
+  async removeExpired(ms: number): Promise<void> {
     const { store } = contexts.get(this.#bucket)!;
     // A session's record is older than its uploads.
     const uploads = await Array.fromAsync(listUploads(store, `${SESSIONS}/`));
-    const sessions = new Map<string, S3Object[]>();
-    for await (const object of this.#bucket.list({ prefix: `${SESSIONS}/` })) {
-      const id = sessionOf(object.key);
-      sessions.set(id, [...sessions.get(id) ?? [], object]);
-    }
-    let removed = 0;
+    const sessions = Map.groupBy(await listed(this.#bucket, `${SESSIONS}/`), ({ key }) => sessionOf(key));
     for (const [id, objects] of sessions) {
       if (Date.now() - touchedAt(objects) < ms) continue;
       const there = await listed(this.#bucket, folderOf(id)); // its sender may have resumed it since
       if (there.length > 0 && Date.now() - touchedAt(there) < ms) continue;
       await deleteObjects(store, there.map(({ key }) => key));
       sessions.delete(id);
-      removed++;
     }
     for (const upload of uploads) if (!sessions.has(sessionOf(upload.key))) await abortUpload(store, upload);
-    return removed;
   }
 }
 

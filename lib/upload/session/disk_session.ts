@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, readdirSync, readFileSync, type Stats, truncateSync, writeFileSync } from "node:fs";
+import { chmodSync, lstatSync, readdirSync, readFileSync, type Stats, truncateSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import {
   flushFolder,
@@ -11,11 +11,12 @@ import {
   type ProcessLock,
   removeFileNow,
   removeFolderNow,
-  renameFile,
   renameFileNow,
   takeName,
+  writeAtomically,
   writeFully,
 } from "../../files/internal.ts";
+import { isTemporaryName } from "../../files/mod.ts";
 import type { SaveBodyOptions } from "../body/upload_options.ts";
 import { type ContainedPlace, containedPlace, takePlace } from "../sink/contained_path.ts";
 import { storageFailure } from "../sink/file_sink.ts";
@@ -23,9 +24,8 @@ import { type OpenSession, parseRecord, type SessionRecord, SESSIONS, type Store
 
 export const DATA = "data";
 const RECORD = "record.json";
-const NEXT_RECORD = "record.json.next";
-/** The files of earlier versions: locks, and files of forms. */
-const OLD = /^(?:lock\.\d+(?:\.free)?|wanted|part\.\d+)$/;
+/** The files of earlier versions: locks, files of forms, and unfinished records. */
+const OLD = /^(?:lock\.\d+(?:\.free)?|wanted|part\.\d+|record\.json\.next)$/;
 /** The name prefix of a removed session whose files could not be removed yet. */
 export const REMOVED = ".removed-";
 const CHUNK_SIZE = 256 * 1024;
@@ -67,16 +67,12 @@ export class DiskSession implements OpenSession {
   }
 
   async save(record: SessionRecord): Promise<void> {
-    const next = join(this.#folder, NEXT_RECORD);
+    const path = join(this.#folder, RECORD);
     this.#lock.requireHeld();
-    try {
-      writeFileSync(next, JSON.stringify(record), { mode: 0o600 });
-      if (this.#options.flush) await flushed(next);
-      const take = () => renameFile(next, join(this.#folder, RECORD), { atOnce: true });
-      await (this.#options.flush ? flushFolder(this.#folder, take) : take());
-    } catch (error) {
-      throw storageFailure("write", next, "the upload", error);
-    }
+    const options = { mode: WRITABLE, flush: this.#options.flush ?? false, followLinks: false, atOnce: true };
+    await writeAtomically(path, JSON.stringify(record), options).catch((error) => {
+      throw storageFailure("write", path, "the upload", error);
+    });
     this.record = record;
   }
 
@@ -127,10 +123,10 @@ export class DiskSession implements OpenSession {
     await this.save(record);
   }
 
-  async truncate(offset: number): Promise<void> {
+  async dropDoubted(): Promise<void> {
     await this.settle();
     this.#lock.requireHeld();
-    truncateSync(this.#data, offset);
+    if (this.offset > this.record.verified!) truncateSync(this.#data, this.record.verified!);
   }
 
   async *read(): AsyncGenerator<Uint8Array> {
@@ -218,7 +214,7 @@ export function folderOf(directory: string, id: string): string {
 }
 
 function isOwnName(name: string): boolean {
-  return [DATA, RECORD, NEXT_RECORD].includes(name) || isLockName(name) || OLD.test(name);
+  return [DATA, RECORD].includes(name) || isLockName(name) || isTemporaryName(name) || OLD.test(name);
 }
 
 /** Removes a session; returns whether all of it was removed. A rename hides it first, which needs no space. */
@@ -256,7 +252,7 @@ export function recordIn(folder: string): SessionRecord | undefined {
   return text === undefined ? undefined : parseRecord(text);
 }
 
-/** Returns the time of the last change of a session's data or record, in ms since 1970; undefined if it has neither. */
+/** Returns the time of the last change of a session's data or record; undefined if it has neither. */
 export function contentTouchedAt(folder: string): number | undefined {
   const times = [DATA, RECORD].map((name) => statusOf(join(folder, name))?.mtimeMs ?? 0);
   return Math.max(...times) || undefined;
@@ -280,14 +276,5 @@ function unlessMissing<T>(read: () => T): T | undefined {
   } catch (error) {
     if ((error as { code?: unknown }).code === "ENOENT") return undefined;
     throw error;
-  }
-}
-
-async function flushed(path: string): Promise<void> {
-  const file = await OpenFile.open(path, "r+");
-  try {
-    await file.datasync();
-  } finally {
-    await file.close();
   }
 }

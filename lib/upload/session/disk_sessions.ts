@@ -20,6 +20,7 @@ import {
 } from "./disk_session.ts";
 import {
   type HoldOptions,
+  ID,
   type OpenSession,
   type SessionRecord,
   sessionRefusal,
@@ -27,7 +28,6 @@ import {
   type SessionStorage,
 } from "./session_storage.ts";
 
-const ID = /^[0-9a-f]{32}$/;
 /** The maximum wait in ms for a session that another request has. */
 const HAND_OVER = 10_000;
 /** The time in ms within which a session must get data while others need its place. */
@@ -96,20 +96,17 @@ export class DiskSessions implements SessionStorage {
     return open;
   }
 
-  async removeExpired(ms: number): Promise<number> {
+  async removeExpired(ms: number): Promise<void> {
     for (const name of namesIn(join(this.#directory, SESSIONS))) {
       if (name.startsWith(REMOVED) && ID.test(name.slice(REMOVED.length))) empty(join(this.#directory, SESSIONS, name));
     }
-    let removed = 0;
     // Several in parallel, since checking the locks of another container takes time.
     const expiring: Promise<boolean>[] = [];
-    const finish = async () => removed += (await Promise.all(expiring.splice(0))).filter(Boolean).length;
     for await (const id of this.#ids()) {
       if (Date.now() - touchedAt(folderOf(this.#directory, id)) < ms) continue;
-      if (expiring.push(this.#expire(id, ms)) === AT_ONCE) await finish();
+      if (expiring.push(this.#expire(id, ms)) === AT_ONCE) await Promise.all(expiring.splice(0));
     }
-    await finish();
-    return removed;
+    await Promise.all(expiring);
   }
 
   async removeEmpty(count: number): Promise<number> {

@@ -4,6 +4,7 @@ import type { Claim } from "../sink/contained_path.ts";
 
 /** The folder of sessions in the one for uploads; no upload's name may begin with it. */
 export const SESSIONS = ".millrace-uploads";
+export const ID: RegExp = /^[0-9a-f]{32}$/;
 
 const VALUE = /^[\t\x20-\x7e\x80-\xff]+$/;
 
@@ -20,9 +21,7 @@ export interface SessionRecord {
   /** The path of the request that created the upload, below the base path, decoded. */
   readonly path: string;
   readonly contentType: string;
-  /** The file's name at the sender. */
   readonly filename?: string;
-  /** The metadata of a tus upload by its sender. */
   readonly metadata?: Readonly<Record<string, string>>;
   /** The future name of the file; undefined for parts of an upload. */
   readonly name?: string;
@@ -66,8 +65,8 @@ export interface SessionStorage {
   countOpen(): Promise<number>;
   /** Removes up to `count` unused sessions without data, the oldest first; resolves to the number removed. */
   removeEmpty?(count: number): Promise<number>;
-  /** Removes sessions that were not touched for `ms`; resolves to the number removed. */
-  removeExpired(ms: number): Promise<number>;
+  /** Removes sessions that were not touched for `ms`. */
+  removeExpired(ms: number): Promise<void>;
 }
 
 export interface HoldOptions {
@@ -75,7 +74,6 @@ export interface HoldOptions {
   readonly toRemove?: boolean;
 }
 
-/** The options of {@linkcode OpenSession.store}. */
 export interface StoreOptions {
   readonly overwrite: boolean;
   readonly claim?: Claim | undefined;
@@ -96,9 +94,10 @@ export interface OpenSession {
   settle(): Promise<void>;
   /** Marks bytes appended from now on as unverified: a kill before {@linkcode vouch} drops them. */
   doubt(): Promise<void>;
-  /** Marks all appended bytes that were not dropped since as verified. */
+  /** Drops the bytes that were appended since {@linkcode doubt}. */
+  dropDoubted(): Promise<void>;
+  /** Marks all bytes as verified. */
   vouch(): Promise<void>;
-  truncate(offset: number): Promise<void>;
   /** Reads the data, in pieces that are valid until the next read. */
   read(): AsyncIterable<Uint8Array>;
   /** Drops the data once its files are stored; the record keeps its length. */

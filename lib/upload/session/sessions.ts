@@ -79,7 +79,9 @@ export class Sessions {
     const { session: hold } = lease;
     try {
       if (hold.record.state === "storing" || Date.now() - hold.touched < this.maxAge) {
-        if (!options.toRemove) await dropUnverified(hold);
+        if (options.toRemove || hold.record.verified === undefined) return lease;
+        await hold.dropDoubted();
+        await hold.vouch();
         return lease;
       }
       await hold.remove();
@@ -135,12 +137,4 @@ export class Sessions {
     }
     return session && { session, signal: controller.signal, release: () => session.release().finally(leave) };
   }
-}
-
-/** Drops bytes that no checksum has verified. */
-async function dropUnverified(session: OpenSession): Promise<void> {
-  const { verified } = session.record;
-  if (verified === undefined) return;
-  if (session.offset > verified) await session.truncate(verified);
-  await session.vouch();
 }

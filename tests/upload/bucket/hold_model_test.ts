@@ -53,10 +53,10 @@ async function runProgram(store: FakeStore, options: Partial<S3BucketOptions>, s
       await hold.settle();
       await hold.doubt();
     },
-    truncate: async () => {
+    drop: async () => {
       if (verified === undefined) return;
       data = data.subarray(0, verified);
-      await hold.truncate(verified);
+      await hold.dropDoubted();
     },
     vouch: async () => {
       verified = undefined;

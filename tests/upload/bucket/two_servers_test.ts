@@ -184,7 +184,8 @@ test("expired uploads are removed from the bucket, by the time that their server
     assert.ok(store.objects.size > 0);
     for (const [key, object] of store.objects) store.objects.set(key, { ...object, modified: new Date(0) });
     const sessions = new BucketSessions(bucket, HOUR);
-    assert.equal(await sessions.removeExpired(3_600_000), 0);
+    await sessions.removeExpired(3_600_000);
+    assert.ok(store.objects.size > 0);
     while (store.objects.size > 0) {
       createUploadHandler({ storage: bucket, resumable: { maxAge: 1000 } }); // looks for them when it is made
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -222,7 +223,7 @@ test("a session that is continued while another server lists the expired ones st
     await listed;
     assert.equal((await ask("PATCH", upload, { "upload-offset": "5" }, " ")).status, 204);
     goOn();
-    assert.equal(await removing, 0);
+    await removing;
     assert.equal((await ask("PATCH", upload, { "upload-offset": "6" }, "you!")).status, 204);
   }));
 
@@ -242,7 +243,9 @@ test("a session stays while a request is at work with it, whatever time that tak
       if (!isWaiting) await session.append([new Uint8Array(5)]);
       const isTouched = (): boolean => [...store.objects.keys()].some((key) => key.includes("/touch-"));
       while (!isTouched()) await new Promise((resolve) => setTimeout(resolve, 5));
-      assert.equal(await new BucketSessions(store.bucket(), HOUR).removeExpired(HOUR / 2), 0);
+      const before = store.objects.size;
+      await new BucketSessions(store.bucket(), HOUR).removeExpired(HOUR / 2);
+      assert.equal(store.objects.size, before);
       if (isWaiting) await session.append([new Uint8Array(5)]);
       await session.settle();
       await session.release();

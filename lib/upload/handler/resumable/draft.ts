@@ -1,5 +1,5 @@
 import { parseBoolean, parseNaturalNumber } from "../../../semantics/mod.ts";
-import { type Announced, announcedOf } from "../../body/announced.ts";
+import { announcedOf } from "../../body/announced.ts";
 import { Refusal, UploadError } from "../../body/upload_error.ts";
 import { decodeExtended, parseParameters } from "../../form/part_header.ts";
 import type { OpenSession, SessionRecord } from "../../session/session_storage.ts";
@@ -17,8 +17,6 @@ import {
   type Exchange,
   type Fields,
   isFinal,
-  keptFields,
-  maxSizeOf,
   refused,
   removeSession,
   requestField,
@@ -29,24 +27,17 @@ import {
 
 /** The newest interop version: that of draft 11. */
 const NEWEST = 8;
-/** The older supported interop versions: that of `tus-js-client`, and that of both that and iOS 18 to 26. */
-const SPOKEN: readonly number[] = [5, 6];
+/** The supported interop versions: 5 is that of `tus-js-client`, 6 that of both that and iOS 18 to 26. */
+const SPOKEN: readonly number[] = [5, 6, NEWEST];
 
-/** The version of Resumable Uploads for HTTP that a request uses. */
-interface Draft {
+/** An exchange by a version of the draft. Without a named version, no interim response is sent. */
+interface DraftExchange extends Exchange {
   readonly version: number;
-  /** Whether the sender named its version: without that, no interim response is sent. */
   readonly isNamed: boolean;
+  /** The header fields for a refusal, by what is known of the session. */
+  fields: Fields;
 }
 
-/** Returns the version that a request uses: the newest, unless it names another known one. */
-function draftOf(exchange: Pick<Exchange, "request">): Draft {
-  const version = parseNaturalNumber(requestField(exchange, "upload-draft-interop-version"));
-  const isNamed = version !== undefined && [...SPOKEN, NEWEST].includes(version);
-  return { version: isNamed ? version : NEWEST, isNamed };
-}
-
-/** Returns whether the request completes the upload, by its field; undefined without the field. */
 function askedComplete(exchange: Pick<Exchange, "request">): boolean | undefined {
   return parseBoolean(requestField(exchange, "upload-complete"));
 }
@@ -72,50 +63,53 @@ function inconsistentLength(message: string): Refusal {
 }
 
 const PARTIAL = "application/partial-upload";
-
-/** The header fields for the response to a request whose session is known. */
-interface State {
-  fields: Fields;
-}
+/** The fields of the creating request that affect how the complete representation is stored. */
+const KEPT_FIELDS = ["if-match", "if-none-match", "if-unmodified-since", "repr-digest"];
 
 /** @see {@link https://datatracker.ietf.org/doc/draft-ietf-httpbis-resumable-upload/} */
 export async function answerDraft(exchange: Exchange, id: string | undefined): Promise<Answer> {
   requireOwnSite(exchange.settings.allowedOrigins, exchange.request);
-  const draft = draftOf(exchange);
-  const state: State = { fields: completeness(false) };
+  const version = parseNaturalNumber(requestField(exchange, "upload-draft-interop-version"));
+  const isNamed = version !== undefined && SPOKEN.includes(version);
+  const drafted = { ...exchange, version: isNamed ? version : NEWEST, isNamed, fields: completeness(false) };
   try {
-    return await respond(exchange, id, draft, state);
+    return await respond(drafted, id);
   } catch (error) {
-    throw refused(exchange, error, state.fields);
+    throw refused(exchange, error, drafted.fields);
   }
 }
 
-async function respond(exchange: Exchange, id: string | undefined, draft: Draft, state: State): Promise<Answer> {
+async function respond(exchange: DraftExchange, id: string | undefined): Promise<Answer> {
   const { method } = exchange.request;
-  if (id === undefined) return await create(exchange, draft, state);
-  if (method === "PATCH") return await append(exchange, id, draft, state);
+  if (id === undefined) return await create(exchange);
+  if (method === "PATCH") return await append(exchange, id);
   if (method === "DELETE") return await removeSession(exchange, id, "rufh");
-  return await tellOffset(exchange, id, draft, state);
+  return await tellOffset(exchange, id);
 }
 
-async function create(exchange: Exchange, draft: Draft, state: State): Promise<Answer> {
+async function create(exchange: DraftExchange): Promise<Answer> {
   const { settings, sessions, request } = exchange;
   const isLast = askedComplete(exchange)!;
-  state.fields = completeness(true); // the target itself refuses an unwanted body
+  exchange.fields = completeness(true); // the target itself refuses an unwanted body
   const { info, file } = await admit(settings, request);
   if (file === undefined || !isResumable(settings, request)) {
     const message = "A form, and a body whose coding is undone, is sent in one request: Upload-Complete must be ?1";
     throw new Refusal("UNSUPPORTED", message, { "Accept-Encoding": "identity" });
   }
-  state.fields = completeness(false);
+  exchange.fields = completeness(false);
   const length = lengthAfter(exchange, undefined, 0, isLast);
   try {
     requireSize(settings, length);
   } catch (error) {
-    state.fields = { ...state.fields, "Upload-Limit": uploadLimit(settings, undefined) };
+    exchange.fields = { ...exchange.fields, "Upload-Limit": uploadLimit(settings, undefined) };
     throw error;
   }
-  const filename = filenameOf(requestField(exchange, "content-disposition"));
+  const parameters = parseParameters(requestField(exchange, "content-disposition") ?? "", "backslash")?.parameters;
+  const filename = decodeExtended(parameters?.get("filename*") ?? "") ?? parameters?.get("filename");
+  const kept = KEPT_FIELDS.flatMap((name) => {
+    const value = requestField(exchange, name);
+    return value === undefined ? [] : [[name, value]];
+  });
   const lease = await sessions.create({
     version: 1,
     protocol: "rufh",
@@ -124,43 +118,43 @@ async function create(exchange: Exchange, draft: Draft, state: State): Promise<A
     contentType: info.contentType,
     ...(filename !== undefined && { filename }),
     name: file.name,
-    fields: keptFields(exchange),
+    fields: Object.fromEntries(kept),
     ...(length !== undefined && { length }),
     state: "open",
   });
   try {
     const location = locationOf(settings, request, lease.session.id);
     const announcement = { Location: location, "Upload-Limit": uploadLimit(settings, lease.session) };
-    state.fields = { ...state.fields, ...announcement };
-    const isTold = inform(exchange, draft, announcement);
+    exchange.fields = { ...exchange.fields, ...announcement };
+    const isTold = inform(exchange, announcement);
     try {
-      await receive(exchange, lease, state);
+      await receive(exchange, lease);
     } catch (error) {
       // The sender left without the session's URL, so it cannot resume it.
       if (!isTold && (error as UploadError).code === "ABORTED") await lease.session.remove();
       throw error;
     }
-    if (isLast) return await finish(exchange, lease.session, draft, state);
+    if (isLast) return await finish(exchange, lease.session);
     const offset = { "Upload-Offset": String(lease.session.offset) };
-    return emptyAnswer(201, { ...state.fields, ...offset });
+    return emptyAnswer(201, { ...exchange.fields, ...offset });
   } finally {
     await lease.release();
   }
 }
 
-async function append(exchange: Exchange, id: string, draft: Draft, state: State): Promise<Answer> {
-  if (draft.version >= 6 && contentTypeOf(exchange) !== PARTIAL) {
+async function append(exchange: DraftExchange, id: string): Promise<Answer> {
+  if (exchange.version >= 6 && contentTypeOf(exchange) !== PARTIAL) {
     const message = `Data is appended with the type ${PARTIAL}`;
     throw new Refusal("UNSUPPORTED", message, { "Accept-Patch": PARTIAL });
   }
   const provided = parseNaturalNumber(requestField(exchange, "upload-offset"));
   if (provided === undefined) throw new Refusal("BAD_FIELD", "Upload-Offset must say where the data begins");
-  const isLast = askedComplete(exchange) ?? (draft.version < 6 ? false : undefined);
+  const isLast = askedComplete(exchange) ?? (exchange.version < 6 ? false : undefined);
   if (isLast === undefined) throw new Refusal("BAD_FIELD", "Upload-Complete must say whether the data is the last");
   return await withSession(exchange, id, "rufh", async (lease) => {
     const { session } = lease;
     const { offset } = session;
-    state.fields = { ...completeness(false), "Upload-Offset": String(offset) };
+    exchange.fields = { ...completeness(false), "Upload-Offset": String(offset) };
     if (provided !== offset) {
       const message = `The upload is continued at ${provided}, but ${offset} bytes of it are here`;
       const members = { "expected-offset": offset, "provided-offset": provided };
@@ -169,38 +163,42 @@ async function append(exchange: Exchange, id: string, draft: Draft, state: State
     if (session.record.state !== "open") {
       // The response to the last data may have been lost.
       if (isLast && Number(requestField(exchange, "content-length") ?? 0) === 0) {
-        return await finish(exchange, session, draft, state);
+        return await finish(exchange, session);
       }
       throw problem("COMPLETED", "The upload is complete: nothing can be appended", "completed-upload");
     }
     const length = lengthAfter(exchange, session.record, offset, isLast);
     requireSize(exchange.settings, length);
     if (length !== session.record.length) await session.save({ ...session.record, length: length! });
-    await receive(exchange, lease, state);
-    if (isLast) return await finish(exchange, session, draft, state);
-    return emptyAnswer(204, state.fields);
+    await receive(exchange, lease);
+    if (isLast) return await finish(exchange, session);
+    return emptyAnswer(204, exchange.fields);
   });
 }
 
-async function receive(exchange: Exchange, lease: Lease, state: State): Promise<void> {
+async function receive(exchange: DraftExchange, lease: Lease): Promise<void> {
   const { settings } = exchange;
   const { session } = lease;
   const { length } = session.record;
-  const announced = contentOf(exchange);
-  const most = (length ?? maxSizeOf(settings)) - session.offset;
+  const { expectedBytes, digests } = announcedOf(exchange.request.source, { ...settings.save, maxBytes: Infinity });
+  // The digest of this request's content alone.
+  const announced = { expectedBytes, digests: new Map([...digests].filter(([field]) => field === "Content-Digest")) };
+  const most = (length ?? settings.save.maxBytes) - session.offset;
   try {
-    if ((announced.expectedBytes ?? 0) > most) throw tooMuch(length, most);
+    if ((expectedBytes ?? 0) > most) throw tooMuch(length, most);
     await appendRequest(exchange, lease, announced, most);
   } catch (error) {
     const { code } = error as { code?: unknown };
     if (code === "TOO_LARGE" || code === "INCONSISTENT_LENGTH") {
       await session.remove();
-      if (length === undefined) state.fields = { ...state.fields, "Upload-Limit": uploadLimit(settings, undefined) };
+      if (length === undefined) {
+        exchange.fields = { ...exchange.fields, "Upload-Limit": uploadLimit(settings, undefined) };
+      }
       throw length === undefined ? error : tooMuch(length, most);
     }
     throw error;
   } finally {
-    state.fields = { ...state.fields, "Upload-Offset": String(session.offset) };
+    exchange.fields = { ...exchange.fields, "Upload-Offset": String(session.offset) };
   }
 }
 
@@ -209,14 +207,8 @@ function tooMuch(length: number | undefined, most: number): Refusal | UploadErro
   return new UploadError("TOO_LARGE", `The upload has more than the ${most} bytes that are still accepted`);
 }
 
-/** Returns the length and digests of this request's content alone. */
-function contentOf({ request, settings }: Exchange): Announced {
-  const announced = announcedOf(request.source, { ...settings.save, maxBytes: Infinity });
-  return { ...announced, digests: new Map([...announced.digests].filter(([field]) => field === "Content-Digest")) };
-}
-
 /** Stores the representation, and responds as its target would to a single request. */
-async function finish(exchange: Exchange, session: OpenSession, draft: Draft, state: State): Promise<Answer> {
+async function finish(exchange: DraftExchange, session: OpenSession): Promise<Answer> {
   const { length } = session.record;
   const { offset } = session;
   if (length !== undefined && length !== offset) {
@@ -224,26 +216,22 @@ async function finish(exchange: Exchange, session: OpenSession, draft: Draft, st
   }
   const fields = { "Upload-Offset": String(offset), ...completeness(true) };
   const location = locationOf(exchange.settings, exchange.request, session.id);
-  try {
-    const answer = await complete(exchange, session);
-    const { Location: file } = answer.fields;
-    // Early drafts allow the field to name the upload in these responses, too.
-    const places: Fields = draft.version > 6 || file === undefined
-      ? {}
-      : { Location: location, "Content-Location": file };
-    return { ...answer, fields: { ...answer.fields, ...fields, ...places } };
-  } catch (error) {
-    if (!isFinal(error)) throw error;
-    state.fields = fields;
-    await session.remove();
+  const answer = await complete(exchange, session).catch((error) => {
+    if (isFinal(error)) exchange.fields = fields;
     throw error;
-  }
+  });
+  const { Location: file } = answer.fields;
+  // Early drafts allow the field to name the upload in these responses, too.
+  const places: Fields = exchange.version > 6 || file === undefined
+    ? {}
+    : { Location: location, "Content-Location": file };
+  return { ...answer, fields: { ...answer.fields, ...fields, ...places } };
 }
 
-async function tellOffset(exchange: Exchange, id: string, draft: Draft, state: State): Promise<Answer> {
+async function tellOffset(exchange: DraftExchange, id: string): Promise<Answer> {
   return await withSession(exchange, id, "rufh", async ({ session }) => {
     // The server was killed while it stored the file.
-    if (session.record.state === "storing") await finish(exchange, session, draft, state);
+    if (session.record.state === "storing") await finish(exchange, session);
     const { record, offset } = session;
     return emptyAnswer(204, {
       ...completeness(record.state === "stored"),
@@ -275,13 +263,8 @@ function lengthAfter(
   return length;
 }
 
-function filenameOf(disposition: string | undefined): string | undefined {
-  const parameters = disposition === undefined ? undefined : parseParameters(disposition, "backslash")?.parameters;
-  return decodeExtended(parameters?.get("filename*") ?? "") ?? parameters?.get("filename");
-}
-
 /** Sends an interim response if the sender has named a supported version: other clients might misinterpret it. */
-function inform({ request }: Exchange, { version, isNamed }: Draft, fields: Fields): boolean {
+function inform({ request, version, isNamed }: DraftExchange, fields: Fields): boolean {
   return isNamed && request.inform?.(104, { "Upload-Draft-Interop-Version": String(version), ...fields }) === true;
 }
 

@@ -1,13 +1,13 @@
-import { ALGORITHMS, type DigestAlgorithm, essenceOf, formatDigest, formatHTTPDate } from "../../../semantics/mod.ts";
+import { ALGORITHMS, type DigestAlgorithm, essenceOf, formatDigest } from "../../../semantics/mod.ts";
+import type { Hash } from "node:crypto";
 import { type Announced, Digester, parseDigestField, verifyDigests } from "../../body/announced.ts";
 import { fieldOf, takeAll } from "../../body/body_source.ts";
 import { receiveBody } from "../../body/receive_body.ts";
 import { Refusal, UploadError } from "../../body/upload_error.ts";
-import type { HoldOptions, OpenSession, SessionRecord } from "../../session/session_storage.ts";
+import { type HoldOptions, ID, type OpenSession, type SessionRecord } from "../../session/session_storage.ts";
 import type { Lease, Sessions } from "../../session/sessions.ts";
 import type { UploadInfo } from "../handler_options.ts";
 import { type Answer, headersOf, refusalOf, type UploadRequest } from "../incoming.ts";
-import { pathBelow } from "../naming.ts";
 import { completed, stored, underConditions } from "../reception.ts";
 import type { Settings } from "../settings.ts";
 import { requireConditions } from "../storage.ts";
@@ -18,14 +18,6 @@ export interface Exchange {
   readonly settings: Settings;
   readonly sessions: Sessions;
   readonly request: UploadRequest;
-}
-
-const ID = /^[0-9a-f]{32}$/;
-
-/** Returns the session that a request's path names, or undefined. */
-export function sessionIn({ target }: UploadRequest, basePath: string): string | undefined {
-  const below = pathBelow(target, basePath);
-  return below !== undefined && ID.test(below) ? below : undefined;
 }
 
 /** Returns the session at the end of a URL's path, whatever proxies have put before it. */
@@ -67,20 +59,13 @@ export function removeSession(exchange: Exchange, id: string | undefined, protoc
   }, { toRemove: true });
 }
 
-/** A digest that a request announces for its data. */
-export interface Checksum {
-  update(pieces: readonly Uint8Array[]): void;
-  /** @throws {Refusal} if the computed digest differs. */
-  verify(): void;
-}
-
-/** Appends the body of the request, up to `maxBytes`; with a checksum, the whole body or nothing. */
+/** Appends the body of the request, up to `maxBytes`; with a checksum, which `hash` must then have, all of it or nothing. */
 export async function appendRequest(
   { settings, request }: Exchange,
   { session, signal }: Lease,
   announced: Announced,
   maxBytes: number,
-  checksum?: Checksum,
+  checksum?: { readonly hash: Hash; readonly expected: string },
 ): Promise<void> {
   const start = session.offset;
   const { length: expectedBytes } = session.record;
@@ -94,12 +79,17 @@ export async function appendRequest(
   const { body } = receiveBody(request.open(), options, announced);
   let appending: Promise<void> = Promise.resolve();
   try {
-    await takeAll(body, (pieces) => appending = session.append(pieces).then(() => checksum?.update(pieces)));
-    checksum?.verify();
+    await takeAll(body, (pieces) => {
+      for (const piece of pieces) checksum?.hash.update(piece);
+      return appending = session.append(pieces);
+    });
+    if (checksum !== undefined && checksum.hash.digest("base64") !== checksum.expected) {
+      throw new Refusal("CHECKSUM_MISMATCH", "The data is not what Upload-Checksum was made of");
+    }
   } catch (error) {
     await appending.catch(() => {}); // bytes before a failure of the body are kept
     await body.cancel(error);
-    if (checksum !== undefined || (error as UploadError).code === "DIGEST_MISMATCH") await session.truncate(start);
+    if (checksum !== undefined || (error as UploadError).code === "DIGEST_MISMATCH") await session.dropDoubted();
     throw error;
   } finally {
     await session.settle();
@@ -107,7 +97,6 @@ export async function appendRequest(
   }
 }
 
-/** Returns the refusal of a failure, with `fields` added to its response. */
 export function refused({ settings }: Exchange, error: unknown, fields: Fields): Refusal {
   return refusalOf(settings.storage.explained(error, "the upload"), settings.save).withFields(fields);
 }
@@ -122,43 +111,17 @@ export function emptyAnswer(status: number, fields: Fields): Answer {
   return { status, fields: status === 204 ? fields : { ...fields, "Content-Length": "0" }, body: undefined };
 }
 
-export function maxSizeOf({ save }: Settings): number {
-  return save.maxBytes ?? Infinity;
-}
-
-/** Returns the value of `Upload-Limit`, for one upload or for any. */
 export function uploadLimit(settings: Settings, session: OpenSession | undefined): string {
-  const maxSize = maxSizeOf(settings);
+  const { maxBytes: maxSize } = settings.save;
   const { maxAge } = settings.sessions!;
   const left = session === undefined ? maxAge : Math.max(0, session.touched + maxAge - Date.now());
   return [...(maxSize === Infinity ? [] : [`max-size=${maxSize}`]), `max-age=${Math.floor(left / 1000)}`].join(", ");
 }
 
-export function expiryOf({ sessions }: Settings, session: OpenSession): string {
-  return formatHTTPDate(session.touched + sessions!.maxAge);
-}
-
 export function requireSize(settings: Settings, length: number | undefined): void {
-  const maxSize = maxSizeOf(settings);
+  const { maxBytes: maxSize } = settings.save;
   if (length === undefined || length <= maxSize) return;
   throw new Refusal("TOO_LARGE", `The upload has ${length} bytes, and at most ${maxSize} are accepted`);
-}
-
-/** The fields of the creating request that affect how the complete representation is stored. */
-const KEPT_FIELDS = ["if-match", "if-none-match", "if-unmodified-since", "repr-digest"] as const;
-
-export function keptFields({ request }: Exchange): Record<string, string> {
-  const kept: Record<string, string> = {};
-  for (const name of KEPT_FIELDS) {
-    const value = fieldOf(request.source, name);
-    if (value !== undefined) kept[name] = value;
-  }
-  return kept;
-}
-
-/** Returns the request that created a session, as far as storing depends on it. */
-export function requestOf({ method, fields }: SessionRecord): Request {
-  return new Request("http://localhost/", { method, headers: fields });
 }
 
 export function infoOf({ request, settings }: Exchange, record: SessionRecord): UploadInfo {
@@ -176,41 +139,53 @@ export function infoOf({ request, settings }: Exchange, record: SessionRecord): 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-/** Stores the data of a session, calls `onComplete()`, and returns the response; repeated after a kill or a lost response. */
+/**
+ * Stores the data of a session, calls `onComplete()`, and returns the response; repeated after a kill or a lost
+ * response. The session is removed if that fails permanently.
+ */
 export async function complete(exchange: Exchange, session: OpenSession): Promise<Answer> {
+  try {
+    return await store(exchange, session);
+  } catch (error) {
+    if (isFinal(error)) await session.remove();
+    throw error;
+  }
+}
+
+async function store(exchange: Exchange, session: OpenSession): Promise<Answer> {
   const { settings, request } = exchange;
+  const { method, contentType } = session.record;
+  const name = session.record.name!;
+  // The request that created the session, as far as storing depends on it.
+  const source = new Request("http://localhost/", { method, headers: session.record.fields });
   if (session.record.state === "stored") {
     const { status, fields, body } = session.record.answer!;
     return { status, fields, body: encoder.encode(body) };
   }
   if (session.record.state === "open") {
     const digests = await verified(exchange, session);
-    const there = await settings.storage.look(session.record.name!);
-    if (session.record.method === "PUT") requireConditions(requestOf(session.record), there);
+    const there = await settings.storage.look(name);
+    if (method === "PUT") requireConditions(source, there);
     const isThere = there !== undefined;
     await session.save({ ...session.record, state: "storing", bytes: session.offset, isThere, digests });
   }
-  const { name, bytes, isThere, contentType, digests = {}, method } = session.record;
-  const source = requestOf(session.record);
+  const { bytes, isThere, digests = {} } = session.record;
   const path = await underConditions(
     settings,
     { method, source },
-    name!,
+    name,
     undefined,
-    (each) => session.store(name!, each),
+    (each) => session.store(name, each),
   );
   const reported = ALGORITHMS.flatMap((name) => digests[name] === undefined ? [] : formatDigest(name, digests[name]));
   const algorithm = settings.save.digest;
   const digest = algorithm && digests[algorithm];
-  const file = { name: name!, bytes: bytes!, digest: digest && formatDigest(algorithm!, digest), contentType };
+  const file = { name, bytes: bytes!, digest: digest && formatDigest(algorithm!, digest), contentType };
   await settings.onComplete?.(completed(file, path, infoOf(exchange, session.record)));
   const { status, fields, body } = stored(settings, request, [file], {}, isThere ? 200 : 201);
   const all = { ...fields, ...(reported.length > 0 && { "Repr-Digest": reported.join(", ") }) };
-  await session.save({
-    ...session.record,
-    state: "stored",
-    answer: { status, fields: all, body: decoder.decode(body) },
-  });
+  const answer = { status, fields: all, body: decoder.decode(body) };
+  await session.save({ ...session.record, state: "stored", answer });
   await session.dropData().catch(() => {}); // the upload is stored; the data expires with the session
   return { status, fields: all, body };
 }

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
+import { formatHTTPDate } from "../../../semantics/mod.ts";
 import { announcedOf } from "../../body/announced.ts";
 import { Refusal } from "../../body/upload_error.ts";
 import type { OpenSession, SessionRecord } from "../../session/session_storage.ts";
@@ -12,16 +13,12 @@ import { newName } from "../reception.ts";
 import { typeOf } from "../settings.ts";
 import {
   appendRequest,
-  type Checksum,
   complete,
   contentTypeOf,
   emptyAnswer,
   type Exchange,
-  expiryOf,
   type Fields,
   infoOf,
-  isFinal,
-  maxSizeOf,
   refused,
   removeSession,
   requestField,
@@ -32,7 +29,6 @@ import {
 
 export const VERSION = "1.0.0";
 
-/** The implemented extensions of tus, as a value of `Tus-Extension`. */
 export const EXTENSIONS =
   "creation,creation-with-upload,creation-defer-length,checksum,expiration,termination,concatenation";
 
@@ -49,7 +45,6 @@ function numberIn(exchange: Exchange, name: string): number | undefined {
   throw new Refusal("BAD_FIELD", `${name} must be a number of bytes, not ${JSON.stringify(value)}`);
 }
 
-/** Parses `Upload-Metadata`. @throws {Refusal} if it is malformed. */
 function parseMetadata(field: string | undefined): Record<string, string> {
   const metadata: Record<string, string> = {};
   if (field === undefined || field === "") return metadata;
@@ -66,27 +61,15 @@ function parseMetadata(field: string | undefined): Record<string, string> {
 /** A media type (RFC 9110, section 8.3.1), with or without parameters. */
 const MEDIA_TYPE = /^[!#$%&'*+.^_`|~\w-]+\/[!#$%&'*+.^_`|~\w-]+ *(?:;[ -~]*)?$/;
 
-/** Returns the media type in the metadata of a file; undefined if it is missing or invalid. */
-function mediaTypeIn({ filetype, contentType, type }: Readonly<Record<string, string>>): string | undefined {
-  return [filetype, contentType, type].find((each) => each !== undefined && MEDIA_TYPE.test(each));
-}
-
-/** Returns the checksum that a request announces, if any. @throws {Refusal} if it is malformed, or its algorithm is unknown. */
-function checksumIn(exchange: Exchange): Checksum | undefined {
+/** @throws {Refusal} if the checksum of a request is malformed, or its algorithm is unknown. */
+function checksumIn(exchange: Exchange): { readonly hash: Hash; readonly expected: string } | undefined {
   const field = requestField(exchange, "upload-checksum");
   if (field === undefined) return undefined;
-  const [, name = "", expected] = /^(\S+) ([A-Za-z0-9+/]+={0,2})$/.exec(field) ?? [];
+  const [, name = "", expected = ""] = /^(\S+) ([A-Za-z0-9+/]+={0,2})$/.exec(field) ?? [];
   if (!ALGORITHMS.includes(name)) {
     throw new Refusal("BAD_FIELD", `Upload-Checksum must be one of ${CHECKSUMS} and base64`);
   }
-  const hash = createHash(name);
-  return {
-    update: (pieces) => pieces.forEach((piece) => hash.update(piece)),
-    verify() {
-      if (hash.digest("base64") === expected) return;
-      throw new Refusal("CHECKSUM_MISMATCH", "The data is not what Upload-Checksum was made of");
-    },
-  };
+  return { hash: createHash(name), expected };
 }
 
 /** Returns the sessions that a final upload joins, by `Upload-Concat`; undefined if it is not final. */
@@ -136,7 +119,7 @@ async function create(exchange: Exchange): Promise<Answer> {
   try {
     if (parts !== undefined) await concatenate(exchange, session, parts);
     else if (hasContent(exchange)) await receive(exchange, lease);
-    if (isWhole(session)) await finish(exchange, session);
+    await finishIfWhole(exchange, session);
     const isPlain = parts === undefined && !hasContent(exchange);
     return emptyAnswer(201, {
       Location: locationOf(exchange.settings, exchange.request, session.id),
@@ -169,7 +152,8 @@ async function recordOf(exchange: Exchange, concat: string | undefined): Promise
   const metadataField = requestField(exchange, "upload-metadata");
   const metadata = parseMetadata(metadataField);
   const filename = metadata.filename ?? metadata.name;
-  const given = mediaTypeIn(metadata);
+  const { filetype, contentType: told, type } = metadata;
+  const given = [filetype, told, type].find((each) => each !== undefined && MEDIA_TYPE.test(each));
   const contentType = typeOf(settings.accept, given, filename ?? "", "application/octet-stream");
   const path = decodePath(pathBelow(request.target, settings.basePath) ?? "");
   const record: SessionRecord = {
@@ -213,7 +197,7 @@ async function append(exchange: Exchange, id: string | undefined): Promise<Answe
     }
     await learnLength(exchange, session);
     if (session.record.state === "open") await receive(exchange, lease);
-    if (isWhole(session)) await finish(exchange, session);
+    await finishIfWhole(exchange, session);
     return emptyAnswer(204, { "Upload-Offset": String(session.offset), ...expiration(exchange, session) });
   });
 }
@@ -231,7 +215,7 @@ async function learnLength(exchange: Exchange, session: OpenSession): Promise<vo
 async function receive(exchange: Exchange, lease: Lease): Promise<void> {
   const { settings, request } = exchange;
   const { session } = lease;
-  const most = (session.record.length ?? maxSizeOf(settings)) - session.offset;
+  const most = (session.record.length ?? settings.save.maxBytes) - session.offset;
   const checksum = checksumIn(exchange);
   const { expectedBytes } = announcedOf(request.source, { ...settings.save, verify: false, maxBytes: most });
   await appendRequest(exchange, lease, { expectedBytes, digests: new Map() }, most, checksum);
@@ -254,19 +238,14 @@ async function concatenate(exchange: Exchange, session: OpenSession, parts: read
   await session.save({ ...session.record, length });
 }
 
-async function finish(exchange: Exchange, session: OpenSession): Promise<void> {
-  if (session.record.concat === "partial") return;
-  try {
-    await complete(exchange, session);
-  } catch (error) {
-    if (isFinal(error)) await session.remove();
-    throw error;
-  }
+/** Stores an upload that has all of its bytes, unless it is a part of another. */
+async function finishIfWhole(exchange: Exchange, session: OpenSession): Promise<void> {
+  if (isWhole(session) && session.record.concat !== "partial") await complete(exchange, session);
 }
 
 async function tellOffset(exchange: Exchange, id: string | undefined): Promise<Answer> {
   return await withSession(exchange, id, "tus", async ({ session }) => {
-    if (isWhole(session)) await finish(exchange, session); // an offset alone would look like success to its sender
+    await finishIfWhole(exchange, session); // an offset alone would look like success to its sender
     const { length, metadataField, concat } = session.record;
     return emptyAnswer(200, {
       "Upload-Offset": String(session.offset),
@@ -298,5 +277,5 @@ function isWhole({ record, offset }: OpenSession): boolean {
 function expiration({ settings }: Exchange, session: OpenSession): Fields {
   return isWhole(session) && session.record.concat !== "partial"
     ? {}
-    : { "Upload-Expires": expiryOf(settings, session) };
+    : { "Upload-Expires": formatHTTPDate(session.touched + settings.sessions!.maxAge) };
 }
