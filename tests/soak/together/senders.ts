@@ -39,6 +39,7 @@ async function ask(target: Target, id: number, options: RequestOptions, body?: U
   const headers = { "x-id": id, ...options.headers as object };
   const hasBody = body !== undefined;
   const asked = request({ port: target.port, host: "127.0.0.1", agent: hasBody ? false : agent, ...options, headers });
+  asked.on("error", () => {}); // after the answer: a refused body's connection ends while the body is sent
   asked.end(body);
   try {
     const [response] = await once(asked, "response") as [IncomingMessage];
