@@ -11,11 +11,12 @@
  */
 import { spawnSync } from "node:child_process";
 import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import process from "node:process";
 import { buildBrowser, buildBundlerModules } from "./browser_build.ts";
 import { root } from "./bundle.ts";
 import { bundleForServers, publicSources, serverEntries } from "./server_build.ts";
+import { MappedText, packedSources } from "./source_maps.ts";
 
 const dist = resolve(process.argv[2] ?? join(root, "dist"));
 /** The codecs' folder in the build for browsers, which must be complete. */
@@ -34,7 +35,8 @@ function placeOf(name: string, path: string): string {
 function buildTypes(): void {
   const tsc = join(root, "node_modules/typescript/bin/tsc");
   const project = join(root, ".ci/tsconfig.build.json");
-  const { status } = spawnSync(process.execPath, [tsc, "--project", project, "--outDir", dist], { stdio: "inherit" });
+  const words = [tsc, "--project", project, "--outDir", dist, "--declarationMap"];
+  const { status } = spawnSync(process.execPath, words, { stdio: "inherit" });
   if (status !== 0) process.exit(1); // tsc has said why
   const reached = new Set(publicSources().map((source) => join(dist, source.replace(/\.ts$/, ".d.ts"))));
   const shown = new Set(reached);
@@ -43,15 +45,31 @@ function buildTypes(): void {
     for (const [, specifier] of exported) shown.add(`${join(dirname(path), specifier)}.d.ts`);
   }
   for (const path of reached) {
-    const whole = readFileSync(path, "utf8").replace(/"(#streams\/\w+)"/g, (_, name) => `"${placeOf(name, path)}"`);
-    const text = shown.has(path) ? whole : whole.replace(/^ *\/\*\*.*?\*\/\n/gms, "");
+    const [text] = readFileSync(path, "utf8").split("//# sourceMappingURL=");
+    const module = new MappedText(text, readFileSync(`${path}.map`, "utf8"), dirname(path));
+    module.replace(/^(?: {4})+/g, (spaces) => " ".repeat(spaces.length / 2));
+    module.replace(/"(#streams\/\w+)"/g, (_, name) => `"${placeOf(name, path)}"`);
+    if (!shown.has(path)) module.removeLines(/^ *\/\*\*.*?\*\/\n/gms);
     const specifiers = /((?:from|import)[\s(]*["'])(\.\.?\/[^"']*)\.ts(["'])/g;
-    for (const [, , specifier] of text.matchAll(specifiers)) reached.add(`${join(dirname(path), specifier)}.d.ts`);
-    writeFileSync(path, text.replace(specifiers, "$1$2.js$3"));
+    for (const [, , specifier] of module.text.matchAll(specifiers)) {
+      reached.add(`${join(dirname(path), specifier)}.d.ts`);
+    }
+    module.replace(specifiers, (_, before, specifier, after) => `${before}${specifier}.js${after}`);
+    writeTypes(path, module);
   }
-  for (const path of globSync("{*,lib/**/*}.d.ts", { cwd: dist })) {
-    if (!reached.has(join(dist, path))) rmSync(join(dist, path));
+  for (const path of globSync("{*,lib/**/*}.d.ts{,.map}", { cwd: dist })) {
+    if (!reached.has(join(dist, path.replace(/\.map$/, "")))) rmSync(join(dist, path));
   }
+}
+
+/** Writes declarations, with a map if the package holds their source. */
+function writeTypes(path: string, types: MappedText): void {
+  const map = packedSources.has(join(root, relative(dist, path).replace(/\.d\.ts$/, ".ts")))
+    ? types.mapOfNamesAt(join(root, "dist", relative(dist, path)))
+    : undefined;
+  writeFileSync(path, types.text + (map === undefined ? "" : `//# sourceMappingURL=${basename(path)}.map\n`));
+  if (map === undefined) rmSync(`${path}.map`);
+  else writeFileSync(`${path}.map`, map);
 }
 
 /**

@@ -42,7 +42,10 @@ function makePackage(): void {
   for (const path of globSync("*.{d.ts,txt}", { cwd: join(root, "lib/codecs/wasm") })) {
     cpSync(join(root, "lib/codecs/wasm", path), join(folder, "browser/wasm", path));
   }
-  for (const path of ["README.md", "CHANGELOG.md", "LICENSE", ...globSync("lib/**/*.{md,svg}", { cwd: root })]) {
+  const papers = ["README.md", "CHANGELOG.md", "LICENSE", ...globSync("lib/**/*.{md,svg}", { cwd: root })];
+  // Nothing imports the sources: stacks of the npm package name their lines.
+  const sources = ["mod.ts", ...globSync("lib/**/*.ts", { cwd: root, exclude: ["lib/codecs/wasm"] })];
+  for (const path of [...papers, ...sources]) {
     cpSync(join(root, path), join(folder, path));
   }
   const exports = Object.fromEntries(entries);

@@ -1,9 +1,28 @@
 import { decode, encode, type SourceMapSegment } from "@jridgewell/sourcemap-codec";
-import { dirname, join, relative, resolve } from "node:path";
+import { globSync, readFileSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { minifySync } from "rolldown/utils";
 import { root } from "./root.ts";
 
 const NO_MAP = '{ "sources": [], "mappings": "" }';
+
+const { name, version, files } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+
+/** The sources that the npm package holds. All of them would not fit in 6 MB. */
+export const packedSources: ReadonlySet<string> = new Set(
+  files.filter((pattern: string) => pattern.endsWith(".ts"))
+    .flatMap((pattern: string) => globSync(`.${pattern.replace(/^\/?/, "/")}`, { cwd: root }))
+    .map((path: string) => join(root, path)),
+);
+
+/**
+ * Returns where a map at `path` says that a source is: beside it in the npm package, or in JSR's. Deno would name the
+ * module with the source's line if a file were missing.
+ */
+function placeOfSource(source: string, path: string): string {
+  if (packedSources.has(source)) return relative(dirname(path), source).replaceAll("\\", "/");
+  return `https://jsr.io/${name}/${version}/${relative(root, source).replaceAll("\\", "/")}`;
+}
 
 /** A module's text with the sources of its lines, which stay correct when words are replaced. */
 export class MappedText {
@@ -42,6 +61,15 @@ export class MappedText {
       return text + line.slice(end);
     });
     this.text = lines.join("\n");
+  }
+
+  /** Removes the matches of a global pattern: whole lines. */
+  removeLines(pattern: RegExp): void {
+    const lines = (text: string): number => text.split("\n").length - 1;
+    for (const { 0: found, index } of [...this.text.matchAll(pattern)].reverse()) {
+      this.#lines.splice(lines(this.text.slice(0, index)), lines(found));
+      this.text = this.text.slice(0, index) + this.text.slice(index + found.length);
+    }
   }
 
   /**
@@ -83,11 +111,38 @@ export class MappedText {
    * show these: that is a fifth of the bytes.
    */
   mapAt(path: string): string | undefined {
-    if (this.#lines.flat().length === 0) return undefined; // it only hands on what others export
-    const sources = this.#sources.map((source) => relative(dirname(path), source).replaceAll("\\", "/"));
-    const lines = this.#lines.map((segments) => segments.filter(isFirstOfLine).map(toLine));
-    return JSON.stringify({ version: 3, sources, names: [], mappings: encode(lines) });
+    const texts = this.text.split("\n");
+    const lines = this.#lines.map((segments, i) => {
+      return segments.filter(isFirstOfLine).filter(([column], j, all) => {
+        return !/^[\])};,\s]*$/.test(texts[i].slice(column, all[j + 1]?.[0])); // stacks name no brackets
+      });
+    });
+    return this.#encoded(path, lines.map((segments) => segments.map(toLine)));
   }
+
+  /** Returns the source map of declarations at `path`: the names that they declare, where editors lead to. */
+  mapOfNamesAt(path: string): string | undefined {
+    const texts = this.text.split("\n");
+    return this.#encoded(path, this.#lines.map((segments, i) => nameIn(texts[i], segments)));
+  }
+
+  #encoded(path: string, lines: SourceMapSegment[][]): string | undefined {
+    if (lines.flat().length === 0) return undefined; // it only hands on what others export
+    const sources = this.#sources.map((source) => placeOfSource(source, path));
+    // TypeScript's service takes no map without the file's name.
+    return JSON.stringify({ version: 3, file: basename(path), sources, names: [], mappings: encode(lines) });
+  }
+}
+
+/** The words before the name in a line of a declaration. */
+const BEFORE_NAME =
+  /^ *(?:(?:import|export|declare|abstract|class|interface|type|function|const|static|readonly|get|set|protected) )*/;
+
+/** Returns the segments at the start and the end of the name that a line declares. */
+function nameIn(text: string, segments: readonly SourceMapSegment[]): SourceMapSegment[] {
+  const start = BEFORE_NAME.exec(text)![0].length;
+  const end = start + /^[\w$]*/.exec(text.slice(start))![0].length;
+  return segments.filter(([column]) => end > start && (column === start || column === end));
 }
 
 function isFirstOfLine([, source, line]: SourceMapSegment, i: number, segments: readonly SourceMapSegment[]): boolean {

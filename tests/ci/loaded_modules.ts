@@ -14,9 +14,9 @@ process.getBuiltinModule = ((name: string) => {
   return getBuiltinModule.call(process, name);
 }) as typeof getBuiltinModule;
 
-/** Whether the caller is a module of the package: runtimes look globals up, too. */
+/** Whether the caller is a module of the package, or named as its source: runtimes look globals up, too. */
 function isOurs(): boolean {
-  return new Error().stack!.includes("/server-build-");
+  return /\/server-build-|\/@millrace\/streams\//.test(new Error().stack!);
 }
 
 /** Functions that must not be called on import: streams, slow ones, and those that compile. */

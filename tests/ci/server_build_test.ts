@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { SourceMap, type SourceMapping } from "node:module";
 import { basename, dirname, join } from "node:path";
@@ -197,7 +197,7 @@ describe("what is built for servers", { skip: runtime !== "node" && "it runs all
       for (const [i, line] of text.split("\n").entries()) {
         for (const { 1: name, index } of line.matchAll(/(?<=[;}]|^)(?:async )?(?:function\*?|class) (\w{4,})/g)) {
           const { originalSource, originalLine } = map.findEntry(i, index) as SourceMapping;
-          const source = join(dirname(join(root, "dist", path)), originalSource);
+          const source = sourceOf(originalSource, join(root, "dist", path));
           const lines = readFileSync(source, "utf8").split("\n");
           if (!lines.some((line) => declares(line, name))) continue; // numbered, since two modules have one of that name
           assert.ok(
@@ -209,6 +209,32 @@ describe("what is built for servers", { skip: runtime !== "node" && "it runs all
       }
     }
     assert.ok(found > 1000 && maps > 30, `${found} in ${maps}`);
+  });
+
+  test("maps of types lead each name to itself in a source", () => {
+    let found = 0;
+    const paths = readdirSync(folder, { recursive: true }) as string[];
+    for (const path of paths.filter((path) => path.endsWith(".d.ts.map"))) {
+      const types = path.replace(/\.map$/, "");
+      const map = new SourceMap(JSON.parse(readFileSync(join(folder, path), "utf8")));
+      for (const [i, line] of readFileSync(join(folder, types), "utf8").split("\n").entries()) {
+        for (const { 0: name, index } of line.matchAll(/(?<![\w$])[\w$]+/g)) {
+          const { originalSource, originalLine, originalColumn, generatedLine, generatedColumn } = map.findEntry(
+            i,
+            index,
+          ) as SourceMapping;
+          if (generatedLine !== i || generatedColumn !== index) continue; // no name that the line declares
+          const source = sourceOf(originalSource, join(root, "dist", types));
+          const text = readFileSync(source, "utf8").split("\n")[originalLine].slice(originalColumn);
+          assert.ok(
+            text.startsWith(name),
+            `${types}:${i + 1}: ${name} is not at ${source}:${originalLine + 1}: ${text}`,
+          );
+          found++;
+        }
+      }
+    }
+    assert.ok(found > 500, `${found}`);
   });
 
   test("a stack names the line of the source", async () => {
@@ -363,6 +389,12 @@ describe("what is built for servers", { skip: runtime !== "node" && "it runs all
     assert.match(printed, /^TypeError: node:\S+ is not there: this part of @millrace\/streams runs on Node 22\.18,/);
   });
 });
+
+/** Returns the path here of a source that a map at `path` names. */
+function sourceOf(place: string, path: string): string {
+  const { pathname, protocol } = new URL(place, pathToFileURL(path));
+  return protocol === "file:" ? join(dirname(path), place) : join(root, pathname.replace(/^(?:\/[^/]+){3}/, ""));
+}
 
 function declares(line: string, name: string): boolean {
   return new RegExp(`\\b(?:function\\*?|class) ${name}\\b`).test(line);

@@ -146,3 +146,21 @@ export const serverTypes = `
   void compress("text", { format: "gzip" });
   // @ts-expect-error: a number of connections
   new HttpClient({ connections: "many" });`;
+
+/** A module with names that have definitions in the package. */
+export const definitions =
+  `import { BatchedWritableStream, compress, LineStream, ReadableStream } from "@millrace/streams";
+import { createStaticHandler } from "@millrace/streams/static";
+
+export const writable: unknown = new LineStream({ allowCR: true }).writable;
+export const reader: unknown = new ReadableStream().getReader();
+export const others: unknown = [compress, BatchedWritableStream, createStaticHandler];
+`;
+
+/** Prints stacks of errors that two parts throw: one whose sources the npm package holds, and one whose sources it lacks. */
+export const stacks = `import { LineStream } from "@millrace/streams";
+import { createStaticHandler } from "@millrace/streams/static";
+
+await Promise.try(() => new LineStream({ size: 1 })).catch((error) => console.log(error.stack));
+await createStaticHandler(".", { size: 1 }).catch((error) => console.log(error.stack));
+`;

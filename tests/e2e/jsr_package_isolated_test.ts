@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test, { after, before, describe } from "node:test";
@@ -26,14 +27,32 @@ describe("the JSR package", { skip: runtime !== "node" && "Deno is what imports 
 
   after(() => published[Symbol.asyncDispose]());
 
-  test("holds modules, their types and its papers, and nothing else", () => {
+  test("holds modules, their types, its sources and papers, and nothing else", () => {
     const others = [...files.keys()].filter((path) => !/^\/(?:lib|chunks)\//.test(path) && !path.includes("/wasm/"))
       .sort();
-    assert.deepEqual(others, ["/CHANGELOG.md", "/LICENSE", "/README.md", "/deno.json", "/mod.d.ts", "/mod.js"]);
+    assert.deepEqual(others, [
+      "/CHANGELOG.md",
+      "/LICENSE",
+      "/README.md",
+      "/deno.json",
+      "/mod.d.ts",
+      "/mod.js",
+      "/mod.ts",
+    ]);
     assert.deepEqual(
-      [...files.keys()].filter((path) => !/(?<!_test)\.(?:js|d\.ts|json|md|svg)$|LICENSE$/.test(path)),
+      [...files.keys()].filter((path) => !/(?<!_test)\.(?:js|ts|json|md|svg)$|LICENSE$/.test(path)),
       ["/browser/wasm/THIRD_PARTY_NOTICES.txt"],
     );
+  });
+
+  test("holds the sources that source maps of the npm package name by their addresses", async () => {
+    const built = await builtPackage();
+    const maps = globSync("**/*.js.map", { cwd: built }).map((path) => readFileSync(join(built, path), "utf8"));
+    const places = new Set(maps.flatMap((text) => JSON.parse(text).sources as string[]));
+    const prefix = `https://jsr.io/@millrace/streams/${published.version}`;
+    const named = [...places].filter((place) => !place.startsWith("../"));
+    assert.deepEqual(named.filter((place) => !place.startsWith(prefix) || !files.has(place.slice(prefix.length))), []);
+    assert.ok(named.length > 200, `${named.length}`);
   });
 
   test("is installed and used by the commands that README gives", () => {
@@ -42,8 +61,8 @@ describe("the JSR package", { skip: runtime !== "node" && "Deno is what imports 
   });
 
   test("names its dependencies in full, as JSR has no import map", () => {
-    const sources = [...files].filter(([path]) => /\.(?:js|ts)$/.test(path));
-    const bare = sources.flatMap(([path, bytes]) => {
+    const modules = [...files].filter(([path]) => /\.(?:js|d\.ts)$/.test(path));
+    const bare = modules.flatMap(([path, bytes]) => {
       const imports = new TextDecoder().decode(bytes).matchAll(
         /(?:^|;)(?:import|export)\b[^"';()]*?\bfrom ?"([^"]+)"/gm,
       );

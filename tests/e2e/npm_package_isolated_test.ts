@@ -11,11 +11,28 @@ import { isLong } from "../support/long_run.ts";
 import { root, runtime } from "../support/runtime.ts";
 import { checkCommand, checkModules, checkReadme } from "./consumer_checks.ts";
 import { type Consumer, makeConsumer, npmKinds, runModule, runWords } from "./consumer_kinds.ts";
-import { browserTypes, requires, serverTypes, streamTypes } from "./consumer_modules.ts";
+import { browserTypes, definitions, requires, serverTypes, stacks, streamTypes } from "./consumer_modules.ts";
+import { definitionsOf } from "./language_service.ts";
 import { bin, publishCopy, type Published } from "./published.ts";
 
 const { exports, dependencies, scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
 const subpaths = Object.keys(exports).filter((subpath) => subpath !== "./cli" && !subpath.endsWith(".wasm"));
+
+/** The sources that are in the package: those of the main entry. */
+const sources = /^(?:mod|lib\/(?:batch|codecs|streams|text)\/.*)\.ts$/;
+
+/** A line of a stack in a source, which the package holds or JSR's does. */
+const FRAME = /^ +at (?:new )?(\w+) \((.*\/)(lib\/\S+\.ts):(\d+):\d+\)$/gm;
+
+/** The functions in the stacks of {@link stacks}, with what the lines that are named there contain. */
+const calls: Readonly<Record<string, string>> = {
+  readAll: "throw new TypeError(",
+  read: "readAll(",
+  LineStream: "lineStreamOptions(",
+  settingsOf: "staticHandlerOptions(",
+  opened: "settingsOf(",
+  createStaticHandler: "opened(",
+};
 
 /** The consumers, by the command that installed the package. */
 const consumers = new Map<string, Consumer>();
@@ -57,11 +74,11 @@ describe("the npm package", { skip: runtime !== "node" && "it runs all runtimes 
     // Which README links to.
     const pages =
       /^(?:lib\/.*\.(?:md|svg)|bench\/(?:README\.md|plots\/.*\.svg)|tests\/(?:examples\/(?:[a-z-]+\/.*|README\.md)|README\.md)|ARCHITECTURE\.md|CONTRIBUTING\.md|\.github\/SECURITY\.md)$/;
-    const others = paths.filter((path) => !path.startsWith("dist/") && !pages.test(path));
+    const others = paths.filter((path) => !path.startsWith("dist/") && !pages.test(path) && !sources.test(path));
     assert.deepEqual(others.sort(), papers);
     const codecs = ["brotli", "gzip", "zstd"].flatMap((codec) => [`${codec}_decoder.wasm`, `${codec}_encoder.wasm`]);
     assert.deepEqual(
-      paths.filter((path) => path.startsWith("dist/") && !/\.(js|js\.map|d\.ts)$/.test(path)).sort(),
+      paths.filter((path) => path.startsWith("dist/") && !/\.(js|d\.ts)(\.map)?$/.test(path)).sort(),
       [...["THIRD_PARTY_NOTICES.txt", ...codecs].map((name) => `dist/browser/wasm/${name}`), "dist/package.json"],
     );
   });
@@ -88,6 +105,60 @@ describe("the npm package", { skip: runtime !== "node" && "it runs all runtimes 
       assert.equal(paths.filter((path) => path.endsWith(`/${codec}.js`)).length, 1, codec);
     }
   });
+
+  test("holds sources that import none but each other", async () => {
+    const paths = (await packedPaths(installed())).filter((path) => sources.test(path));
+    const { imports } = JSON.parse(await readFile(join(installed(), "package.json"), "utf8"));
+    const missing = await Promise.all(paths.map(async (path) => {
+      const text = await readFile(join(installed(), path), "utf8");
+      const specifiers = [...text.matchAll(/^(?:import|export)\b[^"';()]*\bfrom "([^"]+)";/gm)].map(([, name]) => name);
+      const imported = specifiers.map((name) => join(name[0] === "#" ? imports[name].default : join(path, "..", name)));
+      return imported.filter((name) => !paths.includes(name)).map((name) => `${path}: ${name}`);
+    }));
+    assert.deepEqual(missing.flat(), []);
+    assert.ok(paths.length > 100, `${paths.length}`);
+  });
+
+  test("has definitions that lead to sources, and to types where it has none", async () => {
+    const folder = join(consumers.get(npmKinds[0].install)!.folder, "editor");
+    await mkdir(folder);
+    const compilerOptions = { module: "nodenext", lib: ["es2024", "dom", "dom.iterable"], skipLibCheck: false };
+    await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+    const path = join(folder, "main.ts");
+    await writeFile(path, definitions);
+    const expected = {
+      LineStream: ["lib/text/line_stream.ts", "LineStream extends "],
+      compress: ["lib/codecs/whole.ts", "compress("],
+      BatchedWritableStream: ["lib/batch/batched_writable_stream.ts", "BatchedWritableStream<"],
+      getReader: ["lib/streams/readable/readable_stream.ts", "getReader()"],
+      writable: ["lib/streams/transform/transform_stream.ts", "writable()"],
+      allowCR: ["lib/text/line_stream.ts", "allowCR?: "],
+      createStaticHandler: ["dist/lib/static/handler/create_static_handler.d.ts", "createStaticHandler("],
+    };
+    const found = await definitionsOf(path, Object.keys(expected));
+    for (const [word, [file, text]] of Object.entries(expected)) {
+      const definition = found.get(word)!;
+      assert.equal(definition.path, join(installed(), file));
+      assert.equal(definition.text.slice(0, text.length), text);
+    }
+    const checked = (await output(join(bin, "tsc"), ["--listFilesOnly"], folder)).trim().split("\n");
+    assert.deepEqual(checked.filter((file) => !file.endsWith(".d.ts")), [path]);
+  });
+
+  // Bun does not read source maps: its stacks name modules.
+  for (const [kind, words] of [[npmKinds[0], "node --enable-source-maps"], [npmKinds[2], "deno run -A"]] as const) {
+    test(`has stacks that name lines of sources with "${words}"`, async () => {
+      const consumer = { ...consumers.get(kind.install)!, run: words };
+      const frames = [...(await runModule("stacks.mjs", stacks, consumer)).matchAll(FRAME)];
+      const names = frames.map(([, name]) => name);
+      assert.deepEqual([...new Set(names)].sort(), Object.keys(calls).sort());
+      for (const [frame, name, place, source, line] of frames) {
+        assert.equal(place.startsWith("https://jsr.io/@millrace/streams/"), !sources.test(source), frame);
+        const lines = (await readFile(join(root, source), "utf8")).split("\n");
+        assert.ok(lines[Number(line) - 1].includes(calls[name]), frame);
+      }
+    });
+  }
 
   for (const kind of npmKinds) {
     test(`by "${kind.install}": every subpath loads, and the codecs find their modules`, async () => {
