@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { build, type BuildOptions, type Plugin } from "esbuild";
 import { bundle, root } from "./bundle.ts";
 import { ownModules, placeOf } from "./own_modules.ts";
@@ -108,16 +108,20 @@ export async function buildBundlerModules(outdir: string, codecs: string): Promi
     external: ["./wasm/*"],
     plugins: [codecsAtOnce(), ownModules("browser")],
   });
+  // Each by itself, not linked: esbuild would make variables of constants, whose values bundlers put in other modules.
   const { metafile } = await build({
     ...common,
+    bundle: false,
+    treeShaking: true,
     mangleCache: reached.mangleCache,
     entryPoints: [...entries, ...Object.keys(reached.metafile!.inputs)],
     outbase: root,
-    plugins: [codecsAtOnce(), besideEachOther(outdir, codecs)],
+    plugins: [codecsAtOnce()],
   });
   const written = Object.keys(metafile!.outputs).map((path) => join(root, path));
   for (const path of written) {
     const module = new MappedText(readFileSync(path, "utf8"), undefined, outdir);
+    module.replace(SPECIFIER, (_, before, specifier) => `${before}"${placeFrom(path, specifier, outdir, codecs)}"`);
     module.minify();
     // What is left of imports whose uses only servers have. No module has side effects.
     writeFileSync(path, module.text.replace(/\bimport(["'`])\.[^"'`]*\1;/g, ""));
@@ -125,20 +129,16 @@ export async function buildBundlerModules(outdir: string, codecs: string): Promi
   return written;
 }
 
-/** Marks imports as external, and renames them to the names of the outputs. */
-function besideEachOther(outdir: string, codecs: string): Plugin {
-  return {
-    name: "beside-each-other",
-    setup(builder) {
-      builder.onResolve({ filter: /^(?:\.\.?\/|#)/ }, ({ path, resolveDir, kind }) => {
-        if (kind === "entry-point") return undefined;
-        const place = (to: string): string =>
-          relative(join(outdir, relative(root, resolveDir)), to).replaceAll("\\", "/");
-        if (path.startsWith("./wasm/")) return { path: place(join(codecs, basename(path))), external: true };
-        const source = path.startsWith("#") ? placeOf(path, "browser") : join(resolveDir, path);
-        const output = join(outdir, relative(root, source)).replace(/\.ts$/, ".js");
-        return { path: place(output).replace(/^(?!\.)/, "./"), external: true };
-      });
-    },
-  };
+/** A specifier of another module of the package, behind what imports it. */
+const SPECIFIER = /(\bfrom |\bimport\(|^import )"([.#][^"]*)"/gm;
+
+/** Returns the place of an imported module beside the output at `path`, or in the folder of codecs. */
+function placeFrom(path: string, specifier: string, outdir: string, codecs: string): string {
+  const folder = dirname(path);
+  const place = (to: string): string => relative(folder, to).replaceAll("\\", "/").replace(/^(?!\.)/, "./");
+  if (specifier.startsWith("./wasm/")) return place(join(codecs, basename(specifier)));
+  const source = specifier.startsWith("#")
+    ? placeOf(specifier, "browser")
+    : join(root, relative(outdir, folder), specifier);
+  return place(join(outdir, relative(root, source)).replace(/\.ts$/, ".js"));
 }
