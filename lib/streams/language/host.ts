@@ -41,6 +41,9 @@ function hasVariable(variable: string): boolean {
   return state === "granted" && Boolean(deno.env.get(variable));
 }
 
+/** Whether native sides and locks are always made with their streams, never on demand: so in browsers. */
+export const isAlwaysEager: boolean = false;
+
 /** Whether streams prefer the fast way on Bun, even if it departs from other runtimes. */
 export const isTunedToBun: boolean = hasReadMany && !isPlain;
 

@@ -1,5 +1,6 @@
 import { NOT_EMPTY, toArrayBufferView, viewKind, type ViewSlots } from "../language/array_buffers.ts";
 import { badValue, cannot, outOfRange, releasedError } from "../language/errors.ts";
+import { isAlwaysEager } from "#streams/host";
 import { findStates, makeLockLazily } from "#streams/lazy_side";
 import {
   isNativeReadableStreamLocked,
@@ -98,7 +99,7 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
     const state = new ByobReaderState();
     this.#state = state;
     state.isPublic = true;
-    if (!isLazy) state.nativeSide = this;
+    if (isAlwaysEager || !isLazy) state.nativeSide = this;
     readableStreamReaderGenericInitialize(state, streamState);
   }
 
@@ -146,7 +147,7 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
     const state = this.#state;
     if (state.stream === undefined) return;
     readableStreamReaderRelease(state);
-    if (!isLazy) super.releaseLock();
+    if (isAlwaysEager || !isLazy) super.releaseLock();
   }
 
   static {

@@ -1,4 +1,5 @@
 import { releasedError } from "../language/errors.ts";
+import { isAlwaysEager } from "#streams/host";
 import { findStates, makeLockLazily } from "#streams/lazy_side";
 import {
   isNativeReadableStreamLocked,
@@ -60,7 +61,7 @@ export class ReadableStreamDefaultReader<R = unknown> extends globalThis.Readabl
     const state = new DefaultReaderState();
     this.#state = state;
     state.isPublic = true;
-    if (!isLazy) state.nativeSide = this;
+    if (isAlwaysEager || !isLazy) state.nativeSide = this;
     readableStreamReaderGenericInitialize(state, streamState);
   }
 
@@ -95,7 +96,7 @@ export class ReadableStreamDefaultReader<R = unknown> extends globalThis.Readabl
     const state = this.#state;
     if (state.stream === undefined) return;
     readableStreamReaderRelease(state);
-    if (!isLazy) super.releaseLock();
+    if (isAlwaysEager || !isLazy) super.releaseLock();
   }
 
   static {

@@ -1,3 +1,4 @@
+import { isAlwaysEager } from "#streams/host";
 import {
   adoptOwnClosedPromise,
   answerNode,
@@ -122,12 +123,13 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   ) {
     const state = receiveState<ReadableStreamState>() ?? setUpFromUnderlyingSource(underlyingSource, strategy);
     if (!state.controller) return state as unknown as this; // the constructor returns a native stream
-    super(isLazy ? undefined : nativeSource(state, EagerFeed), NO_BUFFER);
+    super(isAlwaysEager || !isLazy ? nativeSource(state, EagerFeed) : undefined, NO_BUFFER);
     this.#state = state;
     state.shell = this;
-    if (isLazy) return;
-    state.nativeSide = this;
-    adoptOwnClosedPromise(state, this);
+    if (isAlwaysEager || !isLazy) {
+      state.nativeSide = this;
+      adoptOwnClosedPromise(state, this);
+    }
   }
 
   /**

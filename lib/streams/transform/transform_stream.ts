@@ -1,4 +1,4 @@
-import { hasReadMany } from "#streams/host";
+import { hasReadMany, isAlwaysEager } from "#streams/host";
 import { makeNativeSideLazily, staysLazy, withEndsOf } from "#streams/lazy_side";
 import {
   isNativeReadableStream,
@@ -67,13 +67,15 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
     readableStrategy: QueuingStrategy<O> | undefined = undefined,
   ) {
     const state = new TransformStreamState();
-    super(isLazy || hasReadMany ? undefined : new TransformFeed(state) as globalThis.Transformer<I, O>);
+    const isEager = isAlwaysEager || !(isLazy || hasReadMany);
+    super(isEager ? new TransformFeed(state) as globalThis.Transformer<I, O> : undefined);
     this.#state = state;
     if (transformer !== undefined) toObject(transformer, "the transformer");
     setUpFromTransformer(state, transformer, toStrategy(writableStrategy), toStrategy(readableStrategy));
-    if (isLazy || hasReadMany || !isNativeReadableStream(super.readable)) return; // a polyfill's streams are not native
-    state.readable.transferSide = super.readable;
-    state.writable.transferSide = super.writable;
+    if (isEager && isNativeReadableStream(super.readable)) { // a polyfill's streams are not native
+      state.readable.transferSide = super.readable;
+      state.writable.transferSide = super.writable;
+    }
   }
 
   /** The readable end, with the transformed chunks. */

@@ -1,4 +1,5 @@
 import { endedError, releasedError } from "../language/errors.ts";
+import { isAlwaysEager } from "#streams/host";
 import { closeEndedSide, findStates, makeLockLazily } from "#streams/lazy_side";
 import {
   isNativeWritableStreamLocked,
@@ -64,7 +65,7 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
     const state = new WriterState();
     this.#state = state;
     state.isPublic = true;
-    if (!isLazy) state.nativeSide = this;
+    if (isAlwaysEager || !isLazy) state.nativeSide = this;
     setUpWritableStreamDefaultWriter(state, streamState);
   }
 
@@ -123,7 +124,7 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
     const { stream } = state;
     if (stream === undefined) return;
     writableStreamDefaultWriterRelease(state);
-    if (!isLazy) super.releaseLock();
+    if (isAlwaysEager || !isLazy) super.releaseLock();
     closeEndedSide(stream);
   }
 

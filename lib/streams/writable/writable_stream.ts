@@ -1,4 +1,5 @@
 import { endedError, lockedError } from "../language/errors.ts";
+import { isAlwaysEager } from "#streams/host";
 import {
   adoptOwnClosedPromise,
   answerNode,
@@ -77,13 +78,14 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
     strategy: QueuingStrategy<W> | undefined = undefined,
   ) {
     const state = receiveState<WritableStreamState>() ?? setUpFromUnderlyingSink(underlyingSink, strategy);
-    const feed = isLazy ? undefined : new EagerSink(state);
+    const feed = isAlwaysEager || !isLazy ? new EagerSink(state) : undefined;
     super(feed, feed?.strategy(2));
     this.#state = state;
     state.shell = this;
-    if (isLazy) return;
-    state.nativeSide = this;
-    adoptOwnClosedPromise(state, this);
+    if (isAlwaysEager || !isLazy) {
+      state.nativeSide = this;
+      adoptOwnClosedPromise(state, this);
+    }
   }
 
   /** Whether a writer, a pipe or the runtime has locked the stream. */
