@@ -85,13 +85,13 @@ export function schema<M extends AnyMembers>(owner: string, makeMembers: () => M
     if (!hasMembers(given)) {
       throw wrongType(path.slice(0, -1) || `the options of ${owner}`, "an object", given);
     }
+    const names = Object.keys(known);
     for (const name in given) {
       if (Object.hasOwn(known, name) || isOfAllObjects(given, name)) continue;
-      const hint = wayOutOf(name, Object.keys(known));
-      throw new TypeError(`${owner}: unknown option ${quoted(path + name)}: ${hint}`);
+      throw new TypeError(`${owner}: unknown option ${quoted(path + name)}: ${wayOutOf(name, names)}`);
     }
     const checked: Record<string, unknown> = {};
-    for (const name of Object.keys(known)) {
+    for (const name of names) {
       const value = given[name];
       const { check, fallback } = known[name]!;
       if (value !== undefined && !isOfAllObjects(given, name)) checked[name] = check(value, path + name);
@@ -113,20 +113,17 @@ function isOfAllObjects(value: object, name: string): boolean {
 
 /** Whether a value is an object with options: of any class or a module, but not of the language's own classes. */
 export function hasMembers(value: unknown): value is Options {
-  return typeof value === "object" && !!value && !(Symbol.iterator in value || isThenable(value) || isBuiltIn(value));
+  return typeof value === "object" && !!value && !(Symbol.iterator in value || isThenable(value)) &&
+    !OF_OWN_KIND.test(Object.prototype.toString.call(value));
 }
 
 /** Whether an object is a thenable, such as a promise. A record of headers may have a field `then`, which is not a function. */
-function isThenable(value: object): boolean {
-  return "then" in value && typeof value.then === "function" && !isOfAllObjects(value, "then");
+function isThenable(value: { readonly then?: unknown }): boolean {
+  return typeof value.then === "function" && !isOfAllObjects(value, "then");
 }
 
-/** Whether an object contains data of its own kind, such as a buffer or a Date, instead of members. */
-function isBuiltIn(value: object): boolean {
-  const name = Object.prototype.toString.call(value).slice(8, -1);
-  return ArrayBuffer.isView(value) ||
-    /^(?:(?:Shared)?ArrayBuffer|Boolean|Date|Error|Number|RegExp|Weak\w+)$/.test(name);
-}
+/** The descriptions of objects that contain data of their own kind, such as a buffer or a Date, instead of members. */
+const OF_OWN_KIND = /^\[object (?:(?:Shared)?ArrayBuffer|Boolean|DataView|Date|Error|Number|RegExp|Weak\w+)\]$/;
 
 /** Returns the value of an option without a default; throws a TypeError if it is not given. */
 export function requireOption<M extends AnyMembers, Name extends keyof M & string>(
