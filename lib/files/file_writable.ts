@@ -116,11 +116,10 @@ export class FileWritable extends BatchedWritableStream<Uint8Array | string> {
 
   /**
    * Writes all chunks so far to the disk before it returns: for a process that is about to end, such as in a handler of
-   * `process.on("exit")`. Waits for at most 2 s for a running write, or a pipe's reader. Requires `append`.
+   * `process.on("exit")`. Waits for a pipe's reader for at most 2 s. Requires `append`.
    *
    * @throws {TypeError} if the file was not opened with `append`.
-   * @throws {Error} with the reason why the file cannot be written, and the system's `code`; or if other writers make
-   * the written bytes uncertain. The stream then fails, too.
+   * @throws {Error} with the reason why the file cannot be written, and the system's `code`; the stream then fails, too.
    */
   flushSync(): void {
     this.#items.flushNow(() => this.#pairs.joined(drainBatches(this)), this.#appended("flushSync()"));

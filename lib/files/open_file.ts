@@ -4,13 +4,13 @@ import process from "node:process";
 import { isPermitted, passingRefusals, roundsFileNumbers, writeStream } from "../runtime/mod.ts";
 import { codeOf } from "./failure.ts";
 import { IN_USE, LEASED, whileRefused, whileRefusedNow, whileUnshared } from "./rename.ts";
-import { MAX_CALL_SIZE, MAX_WRITE_SIZE } from "./write_fully.ts";
+import { behind, MAX_CALL_SIZE, requirePieces } from "./write_fully.ts";
 
 /** The codes with which systems refuse to flush a pipe or a device; the last two are those of Windows. */
 const withoutDisk: readonly unknown[] = ["EINVAL", "EISDIR", "EPERM"];
 
 /** The maximum time in ms that blocks the thread. */
-export const MAX_BLOCKING_TIME = 2000;
+const MAX_BLOCKING_TIME = 2000;
 /** Returns the number of bytes that a pipe takes completely; outside Linux, POSIX's minimum. Deno does not report a partial write. */
 const pipeSize = (): number => process.platform === "linux" ? 4096 : 512;
 
@@ -55,9 +55,7 @@ export class OpenFile {
   readonly #atOnce: boolean;
   /** The number of running calls; each keeps this object alive, so that its file is not closed meanwhile. */
   #calls = 0;
-  #tellsEnds: boolean | undefined = undefined;
   #isPipe = false;
-  #place: OpenFile | undefined = undefined;
   #onIdle: (() => void) | undefined = undefined;
 
   private constructor(number: number, atOnce: boolean) {
@@ -140,33 +138,32 @@ export class OpenFile {
 
   /** Appends the bytes of at most 1,024 `pieces`; resolves to the number that the system took. */
   writev(pieces: readonly Uint8Array[]): Promise<number> {
-    if (this.#atOnce) return this.#now(() => this.writevNow(pieces));
+    if (this.#atOnce) return this.#now(() => this.takeNow(pieces));
     return this.#later((number, done) => fs.writev(number, pieces as Uint8Array[], null, done));
   }
 
-  /** Appends like {@linkcode writev}, synchronously; returns 0 if a pipe's reader must make room first. */
-  writevNow(pieces: readonly Uint8Array[]): number {
+  /** Appends bytes like {@linkcode writev}, synchronously; returns 0 if a pipe's reader must make room first. */
+  takeNow(pieces: readonly Uint8Array[]): number {
+    const number = this.#opened();
+    const [first] = requirePieces(pieces);
     try {
-      return fs.writevSync(this.#opened(), pieces as Uint8Array[]);
+      // A non-blocking pipe takes as many bytes completely, or none.
+      const most = this.#isPipe ? pipeSize() : MAX_CALL_SIZE;
+      if (pieces.length > 1 && !this.#isPipe) return fs.writevSync(number, pieces as Uint8Array[]);
+      return fs.writeSync(number, first, 0, Math.min(first.length, most), null); // a third of the time on Deno
     } catch (error) {
       if ((error as { code?: unknown }).code === "EAGAIN") return 0;
       throw error;
     }
   }
 
-  /**
-   * Appends all of a piece, synchronously.
-   *
-   * @param onTaken Called with the number of bytes that each system call took.
-   * @throws {Error} also if a reader takes no bytes for two seconds.
-   */
-  writeNow(piece: Uint8Array, onTaken?: (length: number) => void): void {
+  /** Appends all bytes of `pieces`, synchronously. @throws {Error} also if a reader takes no bytes for two seconds. */
+  writeNow(pieces: readonly Uint8Array[]): void {
     let end = performance.now() + MAX_BLOCKING_TIME;
-    for (let start = 0; start < piece.length;) {
-      const length = this.writevNow([piece.subarray(start, start + this.mostAtOnce)]);
-      start += length;
-      onTaken?.(length);
-      if (length > 0) end = performance.now() + MAX_BLOCKING_TIME;
+    for (let rest = pieces; rest.length > 0;) {
+      const taken = this.takeNow(rest);
+      rest = behind(rest, taken);
+      if (taken > 0) end = performance.now() + MAX_BLOCKING_TIME;
       else if (performance.now() > end) throw new Error(`its reader has taken nothing for ${MAX_BLOCKING_TIME} ms`);
       else blockFor(1);
     }
@@ -206,41 +203,11 @@ export class OpenFile {
     return `/proc/self/fd/${this.#opened()}`;
   }
 
-  /** Returns the position after the last written byte; undefined except on Linux. The file that shows it stays open. */
-  position(): number | undefined {
-    if (process.platform !== "linux" || !isPermitted("systemFiles")) return undefined;
-    try {
-      this.#place ??= OpenFile.openNow(`/proc/self/fdinfo/${this.#opened()}`, "r");
-      const text = new Uint8Array(32);
-      this.#place.readBack(text, 0);
-      return Number(/^pos:\s*(\d+)/.exec(new TextDecoder().decode(text))![1]);
-    } catch {
-      return undefined;
-    }
-  }
-
-  /** Whether the end of another thread's call is detectable; false for a call that waits on a pipe. */
-  get tellsEnds(): boolean {
-    return this.#tellsEnds ??= this.status().isFile() ? this.position() !== undefined : this.status().isFIFO();
-  }
-
-  /** Whether the disk has no free block, even for the superuser; false for file systems without block counts. */
-  isDiskFull(): boolean {
-    const { blocks, bfree } = fs.statfsSync(this.ownPath);
-    return blocks > 0 && bfree === 0;
-  }
-
-  /** The maximum bytes of a synchronous call: a non-blocking pipe takes as many completely, or none. */
-  get mostAtOnce(): number {
-    return this.#isPipe ? pipeSize() : MAX_WRITE_SIZE;
-  }
-
   /** Opens a file synchronously and non-blocking, so that no call waits for a pipe's reader. @throws {Error} `ENXIO` if it has none. */
   static openWithoutWaits(path: string, flags: number, options?: OpenFileOptions): OpenFile {
     const file = OpenFile.openNow(path, flags | (fs.constants.O_NONBLOCK ?? 0), options);
     const status = file.status();
     file.#isPipe = status.isFIFO();
-    if (file.#isPipe) file.#tellsEnds = false;
     if (!status.isCharacterDevice()) return file;
     try { // a non-blocking terminal takes parts, which Deno does not report; a pipe may have its name now
       return showsOpenFiles()
@@ -324,7 +291,6 @@ export class OpenFile {
     if (number === -1) return;
     this.#number = -1;
     dropped.unregister(this);
-    void this.#place?.close();
     if (this.#calls > 0) await new Promise<void>((resolve) => this.#onIdle = resolve);
     if (this.#atOnce) return fs.closeSync(number);
     await new Promise<void>((resolve, reject) => fs.close(number, (error) => error ? reject(error) : resolve()));
@@ -363,7 +329,7 @@ function requireRegular(status: fs.Stats): void {
 const dropped = new FinalizationRegistry<number>((number) => fs.close(number, () => {}));
 
 /** Blocks the thread. */
-export function blockFor(ms: number): void {
+function blockFor(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 

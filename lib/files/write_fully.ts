@@ -1,8 +1,6 @@
 import { copiesVectors } from "../runtime/mod.ts";
 import { bytesOf, wrongType } from "../streams/internal.ts";
 
-/** The maximum bytes of one call before a turn of the event loop. */
-export const MAX_WRITE_SIZE: number = 1024 * 1024;
 /** The maximum bytes of one call: systems take less than 2 GiB, and runtimes refuse larger ones. */
 export const MAX_CALL_SIZE: number = 1024 * 1024 * 1024;
 
@@ -25,7 +23,7 @@ export async function writeFully(file: Taker, given: readonly Uint8Array[]): Pro
 }
 
 /** @throws {TypeError} if a piece is not bytes, or is detached: the system would silently skip it. */
-function requirePieces(pieces: readonly unknown[]): readonly Uint8Array[] {
+export function requirePieces(pieces: readonly unknown[]): readonly Uint8Array[] {
   if (pieces.every((piece) => piece instanceof Uint8Array && piece.length > 0)) return pieces as readonly Uint8Array[];
   return pieces.map((piece) => {
     const bytes = bytesOf(piece);

@@ -75,6 +75,7 @@ export class ContinuedRotation implements SeriesWriter {
 
   /** Takes the series, and continues where the last attempt to do that failed. */
   #take(): Promise<void> | void {
+    if (this.#isAbandoned) throw new Error("the stream has failed");
     makeDirectorySync(this.#series.directory);
     const waiting = this.#isLocked ? undefined : this.#lock.take();
     return waiting === undefined ? this.#load() : waiting.then(() => this.#load());
@@ -135,7 +136,7 @@ export class ContinuedRotation implements SeriesWriter {
 
   async discard(): Promise<void> {
     this.giveUp();
-    if (!this.attempts.isBusy) this.#current.noteEnd();
+    this.#current.noteEnd();
     await this.#current.discard();
     await this.#upkeep.stop();
     this.#leave();

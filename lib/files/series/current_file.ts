@@ -91,7 +91,7 @@ export class CurrentFile {
     if (before !== undefined && this.size === 0) this.#torn.push(before);
     this.#torn = this.#torn.filter((entry) => !this.#endLine(entry));
     if (this.file !== undefined && this.size === 0 && this.#torn.length > 0) {
-      this.file.writeNow(Uint8Array.of(LINE_FEED));
+      this.file.writeNow([Uint8Array.of(LINE_FEED)]);
       this.measure();
       this.#torn.splice(0).forEach((entry) => this.#noteComplete(entry));
     }
@@ -266,7 +266,7 @@ export class CurrentFile {
     const file = OpenFile.openNow(next, "ax");
     try {
       this.#torn = this.#torn.filter((entry) => !this.#endLine(entry));
-      if (this.#torn.length > 0) file.writeNow(Uint8Array.of(LINE_FEED)); // ends the line for readers of the series
+      if (this.#torn.length > 0) file.writeNow([Uint8Array.of(LINE_FEED)]); // ends the line for readers of the series
       const opened = Date.now();
       this.#adopt(file, this.#named(next, opened, proofOfOpen(file.exactStatus())), opened);
       for (const entry of this.#torn.splice(0)) this.#noteComplete(entry);

@@ -109,7 +109,7 @@ export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | str
 
   /**
    * Writes all chunks so far to the disk before it returns: for a process that is about to end, such as in a handler of
-   * `process.on("exit")`. Waits for a running write for at most 2 s. Requires `append`.
+   * `process.on("exit")`. Requires `append`.
    *
    * @throws {TypeError} if the stream was created without `append`.
    * @throws {Error} with the reason why the file cannot be written, and the system's `code`; the stream then fails,
