@@ -35,8 +35,8 @@ export {
   type Undone,
 } from "./created_file.ts";
 export { followedPlace, keepAttributes, type NameOptions, type Place, placeItself, takeName } from "./place.ts";
-export { attemptsOf } from "./series/rotating_file_writable.ts";
-export type { SeriesAttempts } from "./series/series_attempts.ts";
+export { continuedBy } from "./series/rotating_file_writable.ts";
+export type { ContinuedRotation } from "./series/continued_rotation.ts";
 export { rotationMembers } from "./series/rotation_options.ts";
 export {
   removeFileNow,

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import process from "node:process";
 import { Writable } from "node:stream";
-import { attemptsOf, rotationMembers, type SeriesAttempts } from "../files/internal.ts";
+import { continuedBy, type ContinuedRotation, rotationMembers } from "../files/internal.ts";
 import { RotatingFileWritable, type RotationOptions } from "../files/mod.ts";
 import { requireOption, schema, type SchemaOf, text } from "../streams/internal.ts";
 import type { WritableStreamDefaultWriter } from "../streams/mod.ts";
@@ -111,7 +111,7 @@ export class LogDestination extends Writable {
   readonly #log: RotatingFileWritable;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array | string>;
   readonly #lines: WholeLines;
-  readonly #attempts: SeriesAttempts;
+  readonly #series: ContinuedRotation;
   /** The pending flushes and rotations. */
   readonly #requests: Set<(error: unknown) => void> = new Set();
   #dropped = 0;
@@ -137,9 +137,9 @@ export class LogDestination extends Writable {
     this.#log = new RotatingFileWritable({ ...settings, directory, maxFileSize, append: true });
     this.#writer = this.#log.getWriter();
     this.#lines = new WholeLines(this.#log.maxFileSize);
-    this.#attempts = attemptsOf(this.#log);
-    this.#attempts.isPatient = true;
-    this.#attempts.onFailure = (error) => this.#requests.forEach((reject) => reject(error));
+    this.#series = continuedBy(this.#log);
+    this.#series.isPatient = true;
+    this.#series.onFailure = (error) => this.#requests.forEach((reject) => reject(error));
     this.#writer.closed.catch((error) => this.destroy(error));
     flushOnExit(this);
   }
@@ -186,7 +186,7 @@ export class LogDestination extends Writable {
 
   #request(command: "flush" | "rotate"): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const { failure } = this.#attempts;
+    const { failure } = this.#series;
     if (failure !== undefined) reject(failure);
     this.#requests.add(reject);
     this.#log[command]().then(resolve, reject).finally(() => this.#requests.delete(reject));
@@ -240,7 +240,7 @@ export class LogDestination extends Writable {
   /** @ignore */
   override _final(done: Done): void {
     this.#endLine();
-    this.#attempts.isPatient = false;
+    this.#series.isPatient = false;
     this.#writer.close().then(() => done(), done);
   }
 
@@ -255,7 +255,7 @@ export class LogDestination extends Writable {
       this.#isFlushed = true;
     } catch (failure) {
       // Otherwise it has failed already, or no bytes are left to write.
-      if (this.#attempts.failure !== undefined) reason ??= failure as Error;
+      if (this.#series.failure !== undefined) reason ??= failure as Error;
     }
     const end = (): void => done(reason);
     const gone = Object.assign(new Error("the log destination was destroyed"), { code: "ERR_STREAM_DESTROYED" });
@@ -278,12 +278,12 @@ export class LogDestination extends Writable {
   get #isFull(): boolean {
     // A line that has begun is better completed.
     const most = endsLine(this.#last) ? MAX_QUEUED_BYTES : 2 * MAX_QUEUED_BYTES;
-    return this.#attempts.failure !== undefined && this.#writer.desiredSize! < -most;
+    return this.#series.failure !== undefined && this.#writer.desiredSize! < -most;
   }
 
   /** Drops whole lines: those without room, and the rest of a line whose beginning was dropped. */
   #drop(piece: string | Uint8Array): void {
-    this.#lastDrop = Promise.reject(new Error(DROPPED, { cause: this.#attempts.failure }));
+    this.#lastDrop = Promise.reject(new Error(DROPPED, { cause: this.#series.failure }));
     this.#lastDrop.catch(() => {}); // reported by the callback of a write
     const feed = typeof piece === "string" ? piece.indexOf("\n") : piece.indexOf(LINE_FEED);
     const dropped = this.#isFull || feed === -1 ? piece : piece.slice(0, feed + 1);

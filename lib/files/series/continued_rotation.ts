@@ -1,18 +1,28 @@
-import { refuseUnused, requireOption } from "../../streams/internal.ts";
+import type { RetryOptions } from "../../batch/mod.ts";
 import type { WritableStreamDefaultController } from "../../streams/mod.ts";
+import { Pause } from "../../timers/mod.ts";
+import { codeOf, FULL, warn } from "../failure.ts";
 import { makeDirectorySync } from "../folders.ts";
-import { filePath } from "../names.ts";
-import { FileSeries } from "./file_series.ts";
-import type { ContinuedSettings, RotationOptions, RotationSchema } from "./rotation_options.ts";
-import { Rotation, type SeriesWriter } from "./rotation.ts";
+import type { ImmediateTarget } from "../item_writer.ts";
+import type { FileSeries } from "./file_series.ts";
+import type { ContinuedSettings } from "./rotation_options.ts";
+import type { SeriesWriter } from "./rotation.ts";
 import { CurrentFile } from "./current_file.ts";
-import { SeriesAttempts } from "./series_attempts.ts";
 import { SeriesUpkeep } from "./series_upkeep.ts";
 import { ProcessLock } from "../process_lock.ts";
 import { SeriesRecord } from "./series_record.ts";
 
 /** The interval in ms of heartbeats by the writer of a series. */
 const HEARTBEAT = 750;
+
+/** The maximum number of restarts of a write whose file was removed meanwhile. */
+const MAX_REMOVALS = 3;
+const REMOVED = "it was removed each time it was written to";
+
+/** The codes of transient failures: no descriptor is free, or the disk is full or faulty. */
+const TRANSIENT_CODES: readonly unknown[] = [...FULL, "EMFILE", "ENFILE", "EIO"];
+/** The default of `retry`, for transient failures. */
+const DEFAULT_RETRY: RetryOptions = { attempts: 60, delay: 1000 };
 
 /**
  * Continues a series after earlier streams: in the last file, or the next one. Only one stream writes it at a time, and
@@ -21,11 +31,14 @@ const HEARTBEAT = 750;
  * Acknowledged bytes are in a file that existed at that time: a file that is removed while it is written is replaced by
  * the next one, and the bytes of a failed write are truncated.
  */
-export class ContinuedRotation implements SeriesWriter {
+export class ContinuedRotation implements SeriesWriter, ImmediateTarget {
   readonly maxFileSize: number;
   readonly cutsLines = true;
   readonly takesBack = true;
-  readonly attempts: SeriesAttempts;
+  /** The reason of the last attempt's failure, if another attempt follows. */
+  failure: Error | undefined = undefined;
+  /** Called with the reason of each failed attempt that is to be repeated. */
+  onFailure: ((error: unknown) => void) | undefined = undefined;
   readonly #series: FileSeries;
   readonly #options: ContinuedSettings;
   readonly #lock: ProcessLock;
@@ -35,7 +48,12 @@ export class ContinuedRotation implements SeriesWriter {
   /** Whether this stream has the series, and has read its record. */
   #isTaken = false;
   #isLocked = false;
-  #isAbandoned = false;
+  /** The write that is to be attempted, or repeated after a pause. */
+  #due: { readonly pieces: readonly Uint8Array[]; readonly length: number } | undefined = undefined;
+  #pause: Pause | undefined = undefined;
+  #isPatient = false;
+  /** Whether the stream has failed, or was aborted or closed. */
+  #isOver = false;
 
   constructor(series: FileSeries, maxFileSize: number, options: ContinuedSettings) {
     this.#series = series;
@@ -47,7 +65,6 @@ export class ContinuedRotation implements SeriesWriter {
     this.#record = new SeriesRecord(directory, `.${name}.millrace`, this.#lock);
     this.#current = new CurrentFile(series, maxFileSize, this.#record, this.#lock, () => this.#upkeep.look());
     this.#upkeep = new SeriesUpkeep(series, this.#record, this.#current, options);
-    this.attempts = new SeriesAttempts(this.#current, options.retry, options.onWarning);
   }
 
   get room(): number {
@@ -65,17 +82,12 @@ export class ContinuedRotation implements SeriesWriter {
   async start(controller: Pick<WritableStreamDefaultController, "signal">): Promise<void> {
     controller.signal.addEventListener("abort", () => this.giveUp());
     dropped.register(this, this.#lock, this);
-    try {
-      await this.attempts.start(() => this.#take());
-    } catch (error) {
-      this.giveUp();
-      throw error;
-    }
+    await this.#repeat(() => this.#take());
   }
 
   /** Takes the series, and continues where the last attempt to do that failed. */
   #take(): Promise<void> | void {
-    if (this.#isAbandoned) throw new Error("the stream has failed");
+    this.#requireGoing();
     makeDirectorySync(this.#series.directory);
     const waiting = this.#isLocked ? undefined : this.#lock.take();
     return waiting === undefined ? this.#load() : waiting.then(() => this.#load());
@@ -91,7 +103,49 @@ export class ContinuedRotation implements SeriesWriter {
 
   async write(pieces: readonly Uint8Array[], length: number): Promise<void> {
     if (this.#isDue()) this.rotateNow();
-    await this.attempts.write(pieces, length);
+    this.#due = { pieces, length };
+    await this.#repeat(() => this.settleNow()).finally(() => this.#due = undefined);
+  }
+
+  /** Sets whether transient failures are retried without limit, unless `retry` is given. */
+  set isPatient(isPatient: boolean) {
+    this.#isPatient = isPatient;
+    this.#pause?.end();
+  }
+
+  async #repeat(step: () => Promise<void> | void): Promise<void> {
+    const { retry } = this.#options;
+    const { attempts, delay = 1000 } = retry ?? DEFAULT_RETRY;
+    try {
+      for (let left = attempts;; left--) {
+        try {
+          return await step();
+        } catch (error) {
+          const code = codeOf(error);
+          const mayPass = retry === undefined ? TRANSIENT_CODES.includes(code) : code !== "EBUSY";
+          if (left <= 0 || this.#isOver || !mayPass) throw error;
+          this.#report(error as Error, code);
+        }
+        const isPatient = retry === undefined && this.#isPatient;
+        if (isPatient) left = attempts + 1;
+        // A process without other work ends during a patient pause, which rejects pending writes.
+        if (!this.#isOver) await (this.#pause = new Pause({ keepsAlive: !isPatient })).wait(delay);
+      }
+    } catch (error) {
+      this.giveUp(); // flushSync() fails from now on, too
+      throw error;
+    } finally {
+      this.failure = undefined;
+    }
+  }
+
+  /** Warns of the first of repeated failures. */
+  #report(error: Error, code: string | undefined): void {
+    this.onFailure?.(error);
+    const isTold = this.failure !== undefined;
+    this.failure = error;
+    const message = `${error.message}; it is tried again, and what is written meanwhile waits`;
+    if (!isTold) warn(this.#options.onWarning, Object.assign(new Error(message, { cause: error }), { code }));
   }
 
   rotate(): Promise<void> {
@@ -109,16 +163,38 @@ export class ContinuedRotation implements SeriesWriter {
     await this.#current.flush();
   }
 
+  /** Writes what waits for another attempt. */
   settleNow(): void {
-    if (!this.#isTaken && !this.#isAbandoned) {
+    if (!this.#isTaken && !this.#isOver) {
       const reason = `it is not known yet whether another process writes the series ${this.#series.name}`;
-      throw this.attempts.failure ?? refusal(this.#series.directory, reason);
+      throw this.failure ?? refusal(this.#series.directory, reason);
     }
-    this.attempts.settleNow();
+    if (this.#due === undefined) return;
+    this.writeNow(this.#due.pieces, this.#due.length);
+    this.#due = undefined;
+    this.#pause?.end();
   }
 
+  /** Writes bytes to the current file; if it was removed meanwhile, to the next one. A failed write leaves no bytes. */
   writeNow(pieces: readonly Uint8Array[], length: number): void {
-    this.attempts.writeNow(pieces, length);
+    this.#requireGoing();
+    const current = this.#current;
+    for (let left = MAX_REMOVALS; left > 0; left--) {
+      const file = current.open();
+      current.measure();
+      try {
+        file.writeNow(pieces);
+      } catch (error) {
+        current.cut(file);
+        current.fail("write", error);
+      }
+      if (current.isInPlace(file)) return current.add(length);
+    }
+    current.fail("write", new Error(REMOVED));
+  }
+
+  #requireGoing(): void {
+    if (this.#isOver) throw new Error("the stream has failed");
   }
 
   flushNow(): void {
@@ -142,13 +218,12 @@ export class ContinuedRotation implements SeriesWriter {
     this.#leave();
   }
 
-  /** Stops retries, because the stream is aborted. */
+  /** Stops retries, and the wait for another stream. */
   giveUp(): void {
-    this.#isAbandoned = true;
-    this.#current.abandon();
-    this.#upkeep.giveUp();
-    this.attempts.giveUp();
-    if (!this.#isTaken) this.#leave(); // ends the wait for another stream
+    this.#isOver = true;
+    void this.#upkeep.stop();
+    this.#pause?.end();
+    if (!this.#isTaken) this.#leave();
   }
 
   #isDue(): boolean {
@@ -188,37 +263,4 @@ function lockOf(directory: string, name: string, waitFor: number): ProcessLock {
 
 function refusal(directory: string, reason: string): Error {
   return Object.assign(new Error(`Cannot write to ${directory}: ${reason}`), { code: "EBUSY" });
-}
-
-const continuing = ["interval", "maxFiles", "maxTotalSize", "maxAge", "compress", "retry", "onWarning"] as const;
-
-/** The maximum size of a name in bytes: systems allow 255, and the name of a lock is up to 75 longer. */
-const MAX_NAME_LENGTH = 180;
-
-const intervals = { hour: 3_600_000, day: 86_400_000 } as const;
-
-/** Makes the writer of a series by options that the schema has checked; it opens no file yet. */
-export function openSeries(schema: RotationSchema, given: RotationOptions): SeriesWriter | ContinuedRotation {
-  const settings = schema(given);
-  const directory = filePath(requireOption(schema, settings, "directory"), "directory");
-  const maxFileSize = requireOption(schema, settings, "maxFileSize");
-  const { name, overwrite, atomic } = settings;
-  const series = new FileSeries(directory, name);
-  if (settings.append) return continued(series, maxFileSize, settings);
-  refuseUnused(given, continuing, "needs append: true: it is for a series that goes on");
-  return new Rotation(series, maxFileSize, overwrite, atomic);
-}
-
-function continued(series: FileSeries, maxFileSize: number, settings: ReturnType<RotationSchema>): ContinuedRotation {
-  const { overwrite, atomic } = settings;
-  if (overwrite) throw new TypeError("append and overwrite exclude each other: choose one");
-  if (atomic) throw new TypeError("append and atomic exclude each other: the last file goes on to be written");
-  if (series.name === undefined) throw new TypeError("append needs a name that is a string, not a function");
-  const length = new TextEncoder().encode(series.name).length;
-  if (length > MAX_NAME_LENGTH) {
-    const reason = "the names of the hidden files beside it are longer";
-    throw new RangeError(`name has ${length} bytes: with append it may have ${MAX_NAME_LENGTH}, as ${reason}`);
-  }
-  const interval = typeof settings.interval === "string" ? intervals[settings.interval] : settings.interval;
-  return new ContinuedRotation(series, maxFileSize, { ...settings, interval });
 }

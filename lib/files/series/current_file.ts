@@ -56,7 +56,6 @@ export class CurrentFile {
   readonly #left = new LeftFiles();
   /** The number of the first file with unflushed bytes, and of the last one with a flushed name. */
   #flushed = { from: 0, named: -1 };
-  #isAbandoned = false;
 
   /** @param onBegun Called when a new file begins. */
   constructor(series: FileSeries, maxSize: number, record: SeriesRecord, lock: ProcessLock, onBegun: () => void) {
@@ -190,10 +189,6 @@ export class CurrentFile {
     if (this.file !== undefined) this.#record.noteIfPossible(this.number, { end: this.size });
   }
 
-  abandon(): void {
-    this.#isAbandoned = true;
-  }
-
   async discard(): Promise<void> {
     const file = this.file;
     this.file = undefined;
@@ -250,7 +245,6 @@ export class CurrentFile {
 
   /** Opens the next file. It is recorded before it gets its name, so that no other file can be confused with it. */
   #begin(): OpenFile {
-    if (this.#isAbandoned) throw new Error("the stream has failed");
     try {
       return this.#create();
     } catch (error) {

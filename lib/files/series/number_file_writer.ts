@@ -3,9 +3,8 @@ import { releaseNumberArray, schema, WRITE_PARTS } from "../../streams/internal.
 import { NumberFormatter } from "../../text/internal.ts";
 import { highWaterMarkOf } from "../item_writer.ts";
 import { requireSize } from "../write_batch.ts";
-import { openSeries } from "./continued_rotation.ts";
 import { rotationMembers, type RotationOptions, type RotationSchema } from "./rotation_options.ts";
-import type { SeriesWriter } from "./rotation.ts";
+import { openSeries, type SeriesWriter } from "./rotation.ts";
 
 export const numberFileWriterOptions: RotationSchema = /* @__PURE__ */ schema(
   "NumberFileWriter",

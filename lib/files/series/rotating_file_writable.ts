@@ -2,22 +2,21 @@ import { BatchedWritableStream } from "../../batch/mod.ts";
 import { BATCH_SIZE, QUEUE_SIZE, sizeOfItem } from "../write_batch.ts";
 import { highWaterMarkOf, ItemWriter } from "../item_writer.ts";
 import { drainBatches, schema } from "../../streams/internal.ts";
-import { ContinuedRotation, openSeries } from "./continued_rotation.ts";
+import { ContinuedRotation } from "./continued_rotation.ts";
 import { rotationMembers, type RotationOptions, type RotationSchema } from "./rotation_options.ts";
-import type { SeriesWriter } from "./rotation.ts";
-import type { SeriesAttempts } from "./series_attempts.ts";
+import { openSeries, type SeriesWriter } from "./rotation.ts";
 
 export const rotatingFileOptions: RotationSchema = /* @__PURE__ */ schema(
   "RotatingFileWritable",
   () => rotationMembers("part.txt"),
 );
 
-/** The attempts by stream. Not in a static block of the class, which would keep it in every bundle. */
-const attempts: WeakMap<RotatingFileWritable, SeriesAttempts> = /* @__PURE__ */ new WeakMap();
+/** The series by stream. Not in a static block of the class, which would keep it in every bundle. */
+const continued: WeakMap<RotatingFileWritable, ContinuedRotation> = /* @__PURE__ */ new WeakMap();
 
-/** Returns the write attempts of a stream with `append`. */
-export function attemptsOf(stream: RotatingFileWritable): SeriesAttempts {
-  return attempts.get(stream)!;
+/** Returns the series of a stream with `append`. */
+export function continuedBy(stream: RotatingFileWritable): ContinuedRotation {
+  return continued.get(stream)!;
 }
 
 /**
@@ -70,7 +69,7 @@ export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | str
     }, { highWaterMark: highWaterMarkOf(strategy, QUEUE_SIZE), size: sizeOfItem });
     this.#series = series;
     this.#items = items;
-    if (series instanceof ContinuedRotation) attempts.set(this, series.attempts);
+    if (series instanceof ContinuedRotation) continued.set(this, series);
   }
 
   /** The paths of the complete files, in order; with `append` including those of earlier streams. */

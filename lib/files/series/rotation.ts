@@ -1,10 +1,14 @@
+import { refuseUnused, requireOption } from "../../streams/internal.ts";
 import type { WritableStreamDefaultController } from "../../streams/mod.ts";
 import { fileFailure } from "../failure.ts";
 import type { ItemTarget } from "../item_writer.ts";
 import { flushFiles } from "../flush.ts";
 import { makeDirectory } from "../folders.ts";
+import { filePath } from "../names.ts";
 import { openOutputFile, type OutputFile } from "../output_file.ts";
-import type { FileSeries } from "./file_series.ts";
+import { ContinuedRotation } from "./continued_rotation.ts";
+import { FileSeries } from "./file_series.ts";
+import type { RotationOptions, RotationSchema } from "./rotation_options.ts";
 
 /** A writer to the files of a series, in order; the caller ends each file, and makes one call at a time. */
 export interface SeriesWriter extends ItemTarget {
@@ -85,4 +89,37 @@ export class Rotation implements SeriesWriter {
   #fail(action: string, error: unknown): never {
     throw fileFailure(action, this.#path, error);
   }
+}
+
+const continuing = ["interval", "maxFiles", "maxTotalSize", "maxAge", "compress", "retry", "onWarning"] as const;
+
+/** The maximum size of a name in bytes: systems allow 255, and the name of a lock is up to 75 longer. */
+const MAX_NAME_LENGTH = 180;
+
+const intervals = { hour: 3_600_000, day: 86_400_000 } as const;
+
+/** Makes the writer of a series by options that the schema has checked; it opens no file yet. */
+export function openSeries(schema: RotationSchema, given: RotationOptions): SeriesWriter | ContinuedRotation {
+  const settings = schema(given);
+  const directory = filePath(requireOption(schema, settings, "directory"), "directory");
+  const maxFileSize = requireOption(schema, settings, "maxFileSize");
+  const { name, overwrite, atomic } = settings;
+  const series = new FileSeries(directory, name);
+  if (settings.append) return continued(series, maxFileSize, settings);
+  refuseUnused(given, continuing, "needs append: true: it is for a series that goes on");
+  return new Rotation(series, maxFileSize, overwrite, atomic);
+}
+
+function continued(series: FileSeries, maxFileSize: number, settings: ReturnType<RotationSchema>): ContinuedRotation {
+  const { overwrite, atomic } = settings;
+  if (overwrite) throw new TypeError("append and overwrite exclude each other: choose one");
+  if (atomic) throw new TypeError("append and atomic exclude each other: the last file goes on to be written");
+  if (series.name === undefined) throw new TypeError("append needs a name that is a string, not a function");
+  const length = new TextEncoder().encode(series.name).length;
+  if (length > MAX_NAME_LENGTH) {
+    const reason = "the names of the hidden files beside it are longer";
+    throw new RangeError(`name has ${length} bytes: with append it may have ${MAX_NAME_LENGTH}, as ${reason}`);
+  }
+  const interval = typeof settings.interval === "string" ? intervals[settings.interval] : settings.interval;
+  return new ContinuedRotation(series, maxFileSize, { ...settings, interval });
 }

@@ -6,7 +6,6 @@ import { withFileNow } from "../place.ts";
 import type { ProcessLock } from "../process_lock.ts";
 import { removeIfPossible, renameFileNow } from "../rename.ts";
 import { temporaryPath } from "../temporary.ts";
-import { isTemporaryName } from "../names.ts";
 import { MAX_NUMBER } from "./file_series.ts";
 
 /** The proof that a series wrote a file: its place on the disk, and its size and time once it is complete. */
@@ -74,8 +73,6 @@ export interface SeriesEntry {
   readonly file: FileProof;
   /** The size at which a stream was closed and left the file for the next one. */
   readonly end?: number;
-  /** The name of the temporary file for the compressed form. */
-  readonly temporary?: string;
   /** The compressed form, recorded just before it gets its name. */
   readonly packed?: Required<FileProof> & { readonly extension: string };
   /** Whether only the compressed form exists. */
@@ -245,7 +242,7 @@ function fromJson(name: string, value: unknown): unknown {
   return Number.isInteger(value) ? BigInt(value as number) : value;
 }
 
-/** Returns the entry of a line, or undefined. It contains no paths: names are made from numbers, or checked. */
+/** Returns the entry of a line, or undefined. It contains no paths: names are made from numbers. */
 function parsedChange(line: string): Change | undefined {
   let change: Change;
   try {
@@ -254,12 +251,11 @@ function parsedChange(line: string): Change | undefined {
     return undefined;
   }
   if (!Number.isInteger(change?.number) || change.number < 1 || change.number > MAX_NUMBER) return undefined;
-  const { opened, file, temporary, packed } = change;
+  const { opened, file, packed } = change;
   if (opened !== undefined && typeof opened !== "number") return undefined;
   if (file !== undefined && !(file?.size === undefined ? typeof file?.ino === "bigint" : isProofOfComplete(file))) {
     return undefined;
   }
-  if (temporary !== undefined && !(typeof temporary === "string" && isTemporaryName(temporary))) return undefined;
   if (packed === undefined) return change;
   return isProofOfComplete(packed) && /^(?:zst|gz|br)$/.test(String(packed.extension)) ? change : undefined;
 }

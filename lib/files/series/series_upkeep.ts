@@ -1,8 +1,7 @@
 import type { BigIntStats } from "node:fs";
-import { basename, join } from "node:path";
 import { JobWorker } from "../../runtime/mod.ts";
 import { removeIfSame } from "../created_file.ts";
-import { failing, fileFailure, warn } from "../failure.ts";
+import { codeOf, failing, fileFailure, warn } from "../failure.ts";
 import { flushFolder } from "../flush.ts";
 import { OpenFile } from "../open_file.ts";
 import { keepAttributes, takeName } from "../place.ts";
@@ -63,8 +62,8 @@ function sizeOf({ file, packed, isPacked }: SeriesEntry): number {
  * Removes and compresses the files of a series that are due, one after the other, in parallel with writes; only files
  * that its record proves.
  *
- * A file is compressed completely or not at all: into a temporary file, which is recorded, flushed and renamed before
- * the file itself is removed. After a kill at any step, the next stream continues there.
+ * A file is compressed completely or not at all: into a temporary file, which is flushed, recorded and renamed before
+ * the file itself is removed. After a kill, the next stream removes the file, or compresses it again.
  */
 export class SeriesUpkeep {
   readonly #series: FileSeries;
@@ -75,7 +74,6 @@ export class SeriesUpkeep {
   #underWay: Promise<void> = Promise.resolve();
   /** Whether the files are to be checked again after that. */
   #isDue = false;
-  #isOver = false;
   #isStopped = false;
   /** Whether files of killed processes that no record contains were removed. */
   #isSwept = false;
@@ -102,7 +100,7 @@ export class SeriesUpkeep {
 
   /** Checks the files, once the current check has ended. */
   look(): void {
-    if (this.#isDue || this.#isOver) return;
+    if (this.#isDue || this.#isStopped) return;
     this.#isDue = true;
     this.#underWay = this.#underWay.then(async () => {
       this.#isDue = false;
@@ -113,7 +111,7 @@ export class SeriesUpkeep {
       this.#isSwept = true;
       const failure = this.#failure;
       this.#failure = undefined;
-      if (failure !== undefined && !this.#isOver) warn(this.#options.onWarning, failure as Error);
+      if (failure !== undefined && !this.#isStopped) warn(this.#options.onWarning, failure as Error);
     });
   }
 
@@ -123,15 +121,10 @@ export class SeriesUpkeep {
     await this.#underWay;
   }
 
-  /** Stops checks and warnings, since the series is being given up. */
-  giveUp(): void {
-    this.#isOver = true;
-  }
-
-  /** Stops a running compression, which leaves its file unchanged. */
+  /** Stops checks and warnings, and a running compression, which leaves its file unchanged. */
   async stop(): Promise<void> {
+    if (!this.#isStopped) this.#thread.stop();
     this.#isStopped = true;
-    this.#thread.stop();
     await this.#underWay;
   }
 
@@ -164,8 +157,7 @@ export class SeriesUpkeep {
     }
   }
 
-  async #remove({ number, file, packed, temporary }: SeriesEntry): Promise<void> {
-    if (temporary !== undefined) await requireRemoved(this.#pathOfTemporary(temporary)); // left by a killed process
+  async #remove({ number, file, packed }: SeriesEntry): Promise<void> {
     const plain = this.#series.pathOf(number);
     if (packed !== undefined) await removeProven(`${plain}.${packed.extension}`, packed);
     await removeProven(plain, file);
@@ -182,8 +174,7 @@ export class SeriesUpkeep {
 
   async #compressIfDue(entry: SeriesEntry): Promise<void> {
     const format = this.#options.compress;
-    if (entry.isPacked || entry.packed !== undefined && await this.#complete(entry, entry.packed)) return;
-    if (entry.temporary !== undefined) await requireRemoved(this.#pathOfTemporary(entry.temporary));
+    if (entry.isPacked || entry.packed !== undefined && await this.#isReplaced(entry, entry.packed)) return;
     if (format !== undefined && !entry.isRaw) await this.#compress(entry, format);
   }
 
@@ -194,7 +185,6 @@ export class SeriesUpkeep {
     const status = provenFile(source, entry.file);
     if (status === undefined) return record.forget(number); // removed or changed: no longer as the series wrote it
     const temporary = temporaryPath(source);
-    record.note(number, { temporary: basename(temporary) });
     const { extension, level } = packedFormats.find((each) => each.format === format)!;
     const known = (path: string, { dev, ino }: BigIntStats) => ({ path, dev, ino });
     let packed: NonNullable<SeriesEntry["packed"]>;
@@ -217,46 +207,25 @@ export class SeriesUpkeep {
         await file.close();
       }
       record.note(number, { packed });
-      await this.#complete({ ...entry, temporary: basename(temporary) }, packed);
+      await takeName(temporary, `${source}.${extension}`, { replace: false, atOnce: false });
+      await this.#isReplaced(entry, packed);
     } catch (error) {
       await removeTemporary(temporary);
+      // Another program's file has the name, and stays.
+      if (codeOf(error) === "EEXIST") return record.noteIfPossible(number, { isRaw: true });
       if (!this.#isStopped) throw fileFailure("compress", source, error);
     }
   }
 
-  /** Gives the compressed form its name, and removes the file; returns false if that no longer exists. */
-  async #complete(entry: SeriesEntry, packed: NonNullable<SeriesEntry["packed"]>): Promise<boolean> {
-    if (entry.temporary === undefined) return false;
-    const record = this.#record;
-    const plain = this.#series.pathOf(entry.number);
-    const target = `${plain}.${packed.extension}`;
-    const temporary = this.#pathOfTemporary(entry.temporary);
-    if (provenFile(target, packed) === undefined) {
-      if (provenFile(temporary, packed) === undefined) return false;
-      try {
-        await takeName(temporary, target, { replace: false, atOnce: false });
-      } catch (error) {
-        if ((error as { code?: unknown }).code !== "EEXIST") throw error;
-        await removeTemporary(temporary);
-        record.noteIfPossible(entry.number, { isRaw: true }); // another program's file has the name, and stays
-        return true;
-      }
-    }
-    await removeTemporary(temporary); // a second name of the same file, if the process was killed in between
+  /** Removes a file whose compressed form has its name; returns whether that exists. */
+  async #isReplaced({ number, file }: SeriesEntry, packed: NonNullable<SeriesEntry["packed"]>): Promise<boolean> {
+    const plain = this.#series.pathOf(number);
+    if (provenFile(`${plain}.${packed.extension}`, packed) === undefined) return false;
     await flushFolder(this.#series.directory);
-    await removeProven(plain, entry.file);
-    record.noteIfPossible(entry.number, { isPacked: true });
+    await removeProven(plain, file);
+    this.#record.noteIfPossible(number, { isPacked: true });
     return true;
   }
-
-  #pathOfTemporary(name: string): string {
-    return join(this.#series.directory, name);
-  }
-}
-
-/** Removes a temporary file that a series' record names. */
-async function requireRemoved(temporary: string): Promise<void> {
-  if (!await removeTemporary(temporary)) throw new Error(`Cannot remove ${temporary}: it is no file, or is kept open`);
 }
 
 /** Removes a file if the proof is of that file; otherwise it was removed or replaced. */
