@@ -1,7 +1,8 @@
-import { statSync } from "node:fs";
+import { type BigIntStats, statSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { foldedName, lastingPath, realPath, realPathOf } from "../files/internal.ts";
+import { foldedName, isSureNumber, lastingPath, realPath, realPathOf } from "../files/internal.ts";
+import { mayRead } from "../runtime/mod.ts";
 import { isBucketAddress } from "./cache/cache_store.ts";
 import { manifestName } from "./manifest.ts";
 import type { PrecompressOptions } from "./options.ts";
@@ -27,7 +28,7 @@ export async function placesOf(directory: string, options: PrecompressOptions): 
   const named = await Promise.all([options.previous ?? []].flat().map((each) => folder(each)));
   const { retain } = options;
   const previous = retain === undefined ? named : await latestIn(named[0]!, retain, [source, target]);
-  if (previous.some((each) => foldedName(each) === foldedName(target) && isOneFolder(each, target))) {
+  if (previous.some((each) => isOneFolder(each, target))) {
     throw new TypeError(`previous is the folder that is written to, ${target}: name a copy of the previous deploy`);
   }
   return { source, target, previous, cache: cacheOf(options.cache, [source, target]) };
@@ -86,24 +87,25 @@ function isEither(one: string, other: string): boolean {
   return holds(one, other) || holds(other, one);
 }
 
-/** Whether a folder is `path` or holds it, both real paths: one that ignores case may have more than one of these. */
+/** Whether a folder is `path` or holds it, both real paths: short names, mounts and other cases give it further ones. */
 export function holds(folder: string, path: string): boolean {
-  if (isWithin(path, folder)) return true;
-  const folded = foldedName(folder);
-  for (let each = path; each !== dirname(each); each = dirname(each)) {
-    if (foldedName(each) === folded && isOneFolder(each, folder)) return true;
-  }
-  return false;
+  if (isWithin(path, folder) || isOneFolder(path, folder)) return true;
+  return path !== dirname(path) && holds(folder, dirname(path));
 }
 
-/** Whether two paths are those of one folder that this process may look at. */
 function isOneFolder(path: string, other: string): boolean {
   if (path === other) return true;
+  const [one, another] = [statusOf(path), statusOf(other)];
+  if (one === undefined || another === undefined || one.dev !== another.dev || one.ino !== another.ino) return false;
+  return isSureNumber(one.ino) || foldedName(path) === foldedName(other);
+}
+
+/** Returns the status of a folder that is there and that this process may look at: Deno would ask its user for others. */
+function statusOf(path: string): BigIntStats | undefined {
   try {
-    const [one, another] = [statSync(path, { bigint: true }), statSync(other, { bigint: true })];
-    return one.dev === another.dev && one.ino === another.ino;
+    return mayRead(path) ? statSync(path, { bigint: true }) : undefined;
   } catch {
-    return false; // nothing is there, or the process may not read what is
+    return undefined;
   }
 }
 

@@ -267,6 +267,25 @@ test(
     }),
 );
 
+test("a second mount of the site is refused as out, cache and previous", mountable(), () =>
+  inFolder(async (folder) => {
+    const [site, second] = [join(folder, "site"), join(folder, "second")];
+    await mkdir(second);
+    await writeTree(site, { "a.js": sourceText(3000, 1) });
+    mount(["--bind", site, second]);
+    try {
+      for (const [option, path] of [["--out", second], ["--out", join(second, "out")], ["--previous", second]]) {
+        const { status, stderr } = await mainHere([site, ...quick, "--force", option, path]);
+        assert.notEqual(status, 0, option);
+        assert.match(stderr, /must not hold each other|is the folder that is written to/);
+      }
+      assert.notEqual((await mainHere([site, ...quick, "--cache", join(second, "cache")])).status, 0);
+      assert.deepEqual(await listed(site), ["a.js"]);
+    } finally {
+      spawnSync("umount", [second]);
+    }
+  }));
+
 function mount(words: string[]): void {
   const { status, stderr } = spawnSync("mount", words);
   assert.equal(status, 0, String(stderr));

@@ -6,6 +6,7 @@ import process from "node:process";
 import test from "node:test";
 import { decompress } from "../../lib/codecs/mod.ts";
 import { runJob } from "../../lib/precompress/execute.ts";
+import { holds } from "../../lib/precompress/internal.ts";
 import { cleanPrecompressed, manifestName, precompress, readManifest } from "../../lib/precompress/mod.ts";
 import { sourceText } from "../support/bytes.ts";
 import { changedAt, contents, inFolder, listed, writeTree } from "../support/folders.ts";
@@ -159,6 +160,20 @@ test("precompress() refuses an out folder that holds the source or lies in it", 
     await writeSite(join(folder, "site"));
     for (const out of [join(folder, "site"), join(folder, "site/out"), folder]) {
       await assert.rejects(precompress(join(folder, "site"), { out }), { name: "TypeError", message: /must not hold/ });
+    }
+  }));
+
+test("a folder holds what is below any path to it", { skip: needs("links") }, () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, { "site/a/b.txt": "x", "other/c.txt": "y" });
+    const real = join(folder, "site");
+    // A short name or a mount is a second real path; a link is a second path as well.
+    const second = join(folder, "second");
+    await symlink(real, second, "junction");
+    for (const [one, other] of [[real, second], [second, real]]) {
+      for (const below of ["", "a", "a/b.txt", "new", "new/deep"]) assert.ok(holds(one, join(other, below)), below);
+      assert.ok(!holds(join(one, "a"), other));
+      assert.ok(!holds(one, join(folder, "other")));
     }
   }));
 
