@@ -7,7 +7,7 @@ const CHUNKED = "Transfer-Encoding: chunked";
 const V8 = "Upload-Draft-Interop-Version: 8";
 const PROBLEM = "https://iana.org/assignments/http-problem-types#";
 const UPLOAD = /^\/[0-9a-f]{32}$/;
-const LIMIT = /^max-size=1073741824, max-age=86(?:400|399)$/;
+const LIMIT = /^max-size=1073741824, max-age=86(?:400|3\d\d)$/;
 
 const chunked = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`;
 const digest = (text: string): string => `sha-256=:${createHash("sha256").update(text).digest("base64")}:`;
