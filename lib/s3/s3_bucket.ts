@@ -23,7 +23,6 @@ import {
   type S3PutOptions,
   type S3Stored,
   type S3WritableOptions,
-  type S3WritableSettings,
   settingsOf,
   signedField,
   writableOptions,
@@ -35,18 +34,7 @@ import { type S3BucketOptions, s3BucketOptions } from "./s3_bucket_options.ts";
 import { S3Writable } from "./s3_writable.ts";
 import { Blocks } from "./upload/gathered_part.ts";
 import { abortUpload, listParts, listUploads } from "./upload/multipart.ts";
-import {
-  contexts,
-  MIN_PART_SIZE,
-  ObjectUpload,
-  type Resumed,
-  Semaphore,
-  type UploadContext,
-} from "./upload/object_upload.ts";
-
-type PresignOptions = NonNullable<Parameters<S3Bucket["presign"]>[1]>;
-
-type FormOptions = Parameters<S3Bucket["presignPost"]>[1];
+import { contexts, MIN_PART_SIZE, ObjectUpload, Semaphore, type UploadContext } from "./upload/object_upload.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 /** The prefix of resumable uploads of `./upload`, which may last any time, and expire separately. */
@@ -69,24 +57,24 @@ export const listOptions: SchemaOf<ListOptions, "prefix" | "limit"> = /* @__PURE
   limit: integer(1, Infinity, Infinity),
   signal: signal(),
 }));
-export const presignOptions: SchemaOf<PresignOptions, "method" | "expiresIn"> = /* @__PURE__ */ schema(
-  "presign()",
-  () => ({
-    method: oneOf(["DELETE", "GET", "HEAD", "PUT"], "GET"),
-    expiresIn: integer(1, MAX_EXPIRY, 3600),
-    contentType: signedField(),
-    cacheControl: signedField(),
-    contentDisposition: signedField(),
-    size: integer(0, Number.MAX_SAFE_INTEGER),
-  }),
-);
-export const formOptions: SchemaOf<FormOptions, "expiresIn"> = /* @__PURE__ */ schema("presignPost()", () => ({
-  maxSize: integer(0, Number.MAX_SAFE_INTEGER),
+const presigned = () => ({
   expiresIn: integer(1, MAX_EXPIRY, 3600),
   contentType: signedField(),
   cacheControl: signedField(),
   contentDisposition: signedField(),
+});
+export const presignOptions: SchemaOf<
+  NonNullable<Parameters<S3Bucket["presign"]>[1]>,
+  "method" | "expiresIn"
+> = /* @__PURE__ */ schema("presign()", () => ({
+  ...presigned(),
+  method: oneOf(["DELETE", "GET", "HEAD", "PUT"], "GET"),
+  size: integer(0, Number.MAX_SAFE_INTEGER),
 }));
+export const formOptions: SchemaOf<Parameters<S3Bucket["presignPost"]>[1], "expiresIn"> = /* @__PURE__ */ schema(
+  "presignPost()",
+  () => ({ ...presigned(), maxSize: integer(0, Number.MAX_SAFE_INTEGER) }),
+);
 export const removeOptions: SchemaOf<
   { olderThan?: number; prefix?: string; signal?: AbortSignal },
   "olderThan" | "prefix"
@@ -298,7 +286,7 @@ export class S3Bucket {
   writable(key: string, options: S3WritableOptions = {}): S3Writable {
     const settings = settingsOf(writableOptions, options);
     objectPath(key);
-    return this.#writable(key, settings);
+    return new S3Writable(new ObjectUpload(key, this.#context, settings), settings.signal);
   }
 
   /**
@@ -316,7 +304,8 @@ export class S3Bucket {
     }
     const parts = await listParts(this.#store, { key, uploadId }, settings.signal);
     const isLastSmall = (parts.at(-1)?.size ?? Infinity) < Math.max(MIN_PART_SIZE, parts[0]?.size ?? 0);
-    return this.#writable(key, settings, { uploadId, parts: isLastSmall ? parts.slice(0, -1) : parts });
+    const resumed = { uploadId, parts: isLastSmall ? parts.slice(0, -1) : parts };
+    return new S3Writable(new ObjectUpload(key, this.#context, settings, resumed), settings.signal);
   }
 
   /**
@@ -349,9 +338,5 @@ export class S3Bucket {
   /** Closes the bucket, like {@link close}. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  #writable(key: string, settings: S3WritableSettings, resumed?: Resumed): S3Writable {
-    return new S3Writable(new ObjectUpload(key, this.#context, settings, resumed), settings.signal);
   }
 }

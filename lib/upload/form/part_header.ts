@@ -3,12 +3,6 @@ import { Buffer } from "node:buffer";
 import { quoted, UploadError } from "../body/upload_error.ts";
 import { type FormSettings, malformed, tooLarge } from "./form_options.ts";
 
-/** A header field's value and parameters, by names in lower case: `form-data; name="a"`. */
-interface ParameterizedValue {
-  readonly value: string;
-  readonly parameters: ReadonlyMap<string, string>;
-}
-
 /** The escape of a quote within a quoted value: a backslash (RFC 9110), or `%22` as in browsers. */
 type Quoting = "backslash" | "browser";
 
@@ -17,8 +11,11 @@ const namePattern = /[ \t]*;[ \t]*([^\s;="]+)[ \t]*=[ \t]*/y;
 const tokenPattern = /[^\s;"][^;"]*/y;
 const endPattern = /[ \t]*(?:;|$)/y;
 
-/** Parses a value and its parameters; undefined if they are malformed, or one occurs twice. */
-export function parseParameters(field: string, quoting: Quoting): ParameterizedValue | undefined {
+/** Parses a value and its parameters, by names in lower case; undefined if they are malformed, or one occurs twice. */
+export function parseParameters(
+  field: string,
+  quoting: Quoting,
+): { readonly value: string; readonly parameters: ReadonlyMap<string, string> } | undefined {
   const text = field.trim().replace(/;$/, "").trimEnd();
   const value = take(valuePattern, text, 0)![0];
   const parameters = new Map<string, string>();

@@ -7,11 +7,7 @@ import { Refusal } from "../body/upload_error.ts";
 export type AllowedOrigins = boolean | ReadonlySet<string>;
 
 /** A scheme and a host, with an optional port: `https://app.example:8443`. Applications have their own schemes. */
-const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#\\@]+\/?$/i;
-
-export function isOrigin(text: string): boolean {
-  return ORIGIN.test(text);
-}
+export const ORIGIN: RegExp = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#\\@]+\/?$/i;
 
 /** Returns the value of the option `allowCrossSite`. @throws {TypeError} if the list of origins is empty. */
 export function allowedOrigins(value: boolean | readonly string[]): AllowedOrigins {

@@ -16,7 +16,7 @@ import {
 import { timeLimit } from "../body/upload_options.ts";
 import { type FormDefaults, type SaveFormOptions, saveFormOptions } from "../form/form_options.ts";
 import type { SavedBody } from "../sink/save_body.ts";
-import { isOrigin } from "./cross_site.ts";
+import { ORIGIN } from "./cross_site.ts";
 import { type UploadLogEntry, warnOfFailures } from "./incoming.ts";
 
 /**
@@ -244,7 +244,7 @@ export const uploadHandlerOptions: SchemaOf<
     allowCrossSite: anyOf([
       bool(),
       listOf(
-        text(undefined, 'an origin such as "https://app.example"', isOrigin),
+        text(undefined, 'an origin such as "https://app.example"', (origin) => ORIGIN.test(origin)),
         'a list of origins such as "https://app.example"',
       ),
     ], false),
