@@ -41,6 +41,9 @@ export function settingsOf(options: UploadHandlerOptions): Settings {
     throw new TypeError("createUploadHandler() needs the option directory or storage: a path, or an S3Bucket");
   }
   const directory = folder === undefined ? undefined : resolve(String(folder)); // a checked path is no URL
+  if (directory?.includes("\0")) {
+    throw new TypeError(`directory ${JSON.stringify(directory)} has a NUL in it: name the folder by its path`);
+  }
   const ranges = accept === undefined ? undefined : new MediaRanges(accept);
   const save: FormSettings & InnerOptions = {
     ...others,
