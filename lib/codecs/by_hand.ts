@@ -1,7 +1,7 @@
 import { type Family, type Format, traitsOf } from "./format.ts";
 import { type CompressOptions, compressParameters, type DecompressOptions, decompressParameters } from "./options.ts";
 import { counted } from "./pump.ts";
-import { FINISH, FLUSH, type PieceLimits, PROCESS, Session } from "./session.ts";
+import { FINISH, FLUSH, type PieceLimits, PROCESS, type Session, StreamSession } from "./session.ts";
 import { decoders, encoders } from "./whole.ts";
 
 interface EncoderOptions extends Pick<CompressOptions, "level" | "windowLog" | "dictionary"> {
@@ -17,7 +17,7 @@ const NOTHING = new Uint8Array(0);
 /** Opens an encoder with plain synchronous methods. The codec must have been loaded by `ready()`. */
 export function openEncoder(format: Format, { level, windowLog, dictionary, lean = false }: EncoderOptions): Encoder {
   const parameters = { ...compressParameters({ format, level, windowLog, dictionary }, -1, false), lean };
-  return new Encoder(new Session(encoders[parameters.family].module!, parameters));
+  return new Encoder(new StreamSession(encoders[parameters.family].module!, parameters));
 }
 
 export function isEncoderLoaded(format: Format): boolean {
@@ -91,7 +91,7 @@ export async function openDecoder(
   options: Pick<DecompressOptions, "maxWindow"> = {},
 ): Promise<Decoder> {
   const parameters = decompressParameters({ format, ...options }, false);
-  return new Decoder(new Session(await decoders[parameters.family].load(), parameters));
+  return new Decoder(new StreamSession(await decoders[parameters.family].load(), parameters));
 }
 
 /** A compressed stream, decoded in steps. Holds WASM memory until {@linkcode Decoder.close}. */
@@ -132,9 +132,10 @@ export class Decoder {
   #step(target: Uint8Array, operation: number): number {
     const fresh = this.#fresh;
     this.#fresh = 0;
-    const { length, more } = this.#session.stepInto(target, fresh, operation);
-    this.more = more;
-    return length;
+    this.more = this.#session.advance(fresh, operation, target.length);
+    const output = this.#session.output();
+    target.set(output);
+    return output.length;
   }
 
   /** Frees the codec's memory. Further calls do nothing. */

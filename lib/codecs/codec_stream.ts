@@ -13,7 +13,7 @@ import {
   type SessionParameters,
 } from "./options.ts";
 import { pump, readable } from "./pump.ts";
-import { FINISH, FLUSH, type PieceLimits, PROCESS, Session, tooLarge } from "./session.ts";
+import { FINISH, FLUSH, type PieceLimits, PROCESS, type Session, StreamSession, tooLarge } from "./session.ts";
 
 /** The sizes of pieces that larger chunks are processed in, and of chunks of output. */
 const PIECES: PieceLimits = { input: 64 * 1024, output: 64 * 1024 };
@@ -195,7 +195,7 @@ class Pump {
       const { module: loaded } = this.#codec;
       const bytes = readable(given, loaded, PIECES); // the standard allows to transfer a chunk while it is written
       const module = loaded ?? await this.#wait(this.#codec.load());
-      this.#session ??= new Session(module, this.#parameters);
+      this.#session ??= new StreamSession(module, this.#parameters);
       const pumping = pump(this.#session.run(bytes, operation, PIECES), (output) => this.#put(output, isEnd));
       if (pumping) await this.#wait(pumping);
       if (!isEnd) return;

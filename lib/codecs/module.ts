@@ -116,8 +116,8 @@ export function provide(module: object): void {
 function explained(cause: unknown, name?: Name): unknown {
   // The bytes are valid, so the page's policy or the host forbids compiling.
   if (!(cause instanceof WebAssembly.CompileError)) return cause;
-  const elsewhere = name && `; a host such as Cloudflare Workers takes compiled modules only: import ` +
-      `@millrace/streams/codecs/${name}.wasm and give it to provide() of ${entryOf(name)}`;
+  const elsewhere = name && `; on hosts such as Cloudflare Workers, import @millrace/streams/codecs/${name}.wasm ` +
+      `and give it to provide() of ${entryOf(name)}`;
   const message = "codecs cannot run, since WebAssembly may not be compiled here: a page's Content-Security-Policy " +
     `has to allow 'wasm-unsafe-eval' in script-src${elsewhere ?? ""}`;
   return new TypeError(message, { cause });
@@ -168,11 +168,12 @@ const BUFFERS = 384 * 1024;
 export class Instance {
   readonly exports: Exports;
   #module: WasmModule;
-  #sessions = 0;
+  /** The number of open sessions. */
+  sessions = 0;
   /** The sum of the memory that its sessions need. */
   #promised = 0;
   /** Whether there was a session since the last {@linkcode releaseIdleInstances}. */
-  #wasUsed = false;
+  wasUsed = false;
 
   constructor(module: WasmModule) {
     this.#module = module;
@@ -195,21 +196,21 @@ export class Instance {
 
   /** Whether there is room for another session that needs that much memory. */
   hasRoomFor(need: number): boolean {
-    return this.#memory < FULL_MEMORY && (this.#sessions === 0 || this.#promised + need <= BUDGET);
+    return this.#memory < FULL_MEMORY && (this.sessions === 0 || this.#promised + need <= BUDGET);
   }
 
   /** Adds a session, which must call {@linkcode leave}. */
   enter(need: number): void {
-    this.#sessions++;
+    this.sessions++;
     this.#promised += need;
-    this.#wasUsed = true;
+    this.wasUsed = true;
   }
 
   /** Removes a session; drops the instance if it was the last one and much memory would be idle. */
   leave(need: number): void {
-    this.#sessions--;
+    this.sessions--;
     this.#promised -= need;
-    if (this.#sessions > 0) return;
+    if (this.sessions > 0) return;
     // WASM memory never shrinks, so a large one is not kept for the next use.
     if (this.#memory > BUDGET || idleMemory(poolOf(this.#module)) > KEPT_TOGETHER) this.retire();
   }
@@ -223,14 +224,7 @@ export class Instance {
 
   /** The idle memory of the instance. */
   get idleMemory(): number {
-    return this.#sessions === 0 ? this.#memory : 0;
-  }
-
-  /** Returns whether the instance has been idle since the last call. */
-  takeIdle(): boolean {
-    const isIdle = this.#sessions === 0 && !this.#wasUsed;
-    this.#wasUsed = this.#sessions > 0;
-    return isIdle;
+    return this.sessions === 0 ? this.#memory : 0;
   }
 
   get #memory(): number {
@@ -277,7 +271,8 @@ export function instanceOf(module: WasmModule, parameters: SessionParameters): [
 /** Drops the instances that have been idle since the last call, and returns whether any instance is left. */
 export function releaseIdleInstances(): boolean {
   const instances = [...pools.values()].flat();
-  const idle = instances.filter((instance) => instance.takeIdle());
+  const idle = instances.filter(({ sessions, wasUsed }) => sessions === 0 && !wasUsed);
+  for (const instance of instances) instance.wasUsed = instance.sessions > 0;
   for (const instance of idle) instance.retire();
   return idle.length < instances.length;
 }

@@ -35,22 +35,30 @@ export interface PieceLimits {
   readonly output: number;
 }
 
-/** A stream through a codec. Holds WASM memory until {@linkcode Session.close}. */
+/** The part of an instance that a session holds until it is closed. */
+interface Held {
+  readonly instance: Instance;
+  readonly handle: number;
+  readonly need: number;
+}
+
+/** A pass through a codec. Holds WASM memory until {@linkcode Session.close}. */
 export class Session {
+  readonly held: Held;
   #instance: Instance;
   #parameters: SessionParameters;
   #handle: number;
-  readonly #need: number;
   /** The failure that follows the output of the last step, which the next step throws. */
   #failure: Error | undefined = undefined;
 
   /** @throws {RangeError} if the codec refuses a parameter or memory runs out. */
   constructor(module: WasmModule, parameters: SessionParameters) {
     this.#parameters = parameters;
-    [this.#instance, this.#need] = instanceOf(module, parameters);
-    this.#handle = this.#open();
-    this.#instance.enter(this.#need);
-    if (!parameters.whole) abandoned?.register(this, this.#held(), this); // 2 to 4 µs, and work for the garbage collector
+    const [instance, need] = instanceOf(module, parameters);
+    this.#instance = instance;
+    const handle = this.#handle = this.#open();
+    this.held = { instance, handle, need };
+    instance.enter(need);
   }
 
   #open(): number {
@@ -84,7 +92,7 @@ export class Session {
 
   /**
    * Processes `bytes`, which must not change, piece by piece, and yields the output of each step, even if empty or
-   * before an error. `operation` is that of the last piece. Throws as {@linkcode stepInto} does.
+   * before an error. `operation` is that of the last piece. Throws as {@linkcode advance} does.
    */
   *run(bytes: Uint8Array, operation: number, limits: PieceLimits): Generator<Uint8Array<ArrayBuffer>, void, undefined> {
     const { length: total } = bytes;
@@ -94,26 +102,19 @@ export class Session {
       let { length } = piece;
       const isLast = start + length >= total; // computed first: the buffer in the codec may be transferred meanwhile
       for (let more = true; more; length = 0) {
-        more = this.#advance(length, isLast ? operation : PROCESS, limits.output);
-        yield this.#output().slice() as Uint8Array<ArrayBuffer>;
+        more = this.advance(length, isLast ? operation : PROCESS, limits.output);
+        yield this.output().slice() as Uint8Array<ArrayBuffer>;
       }
     }
   }
 
   /**
-   * Consumes the `length` bytes of the last {@linkcode write} and fills `target`. Output comes before an error, with `more`.
+   * Consumes the `length` bytes of the last {@linkcode write}, and makes up to `limit` bytes of output.
+   * @returns whether there is more output, or an error after it.
    * @throws {TypeError} if the data is corrupt, ends too early, goes on after its end or needs another dictionary.
    * @throws {RangeError} if the data needs a larger window than is allowed, or memory runs out.
    */
-  stepInto(target: Uint8Array, length: number, operation: number): { length: number; more: boolean } {
-    const more = this.#advance(length, operation, target.length);
-    const output = this.#output();
-    target.set(output);
-    return { length: output.length, more };
-  }
-
-  /** Runs the step; returns whether there is more output, or an error after it. */
-  #advance(length: number, operation: number, limit: number): boolean {
+  advance(length: number, operation: number, limit: number): boolean {
     if (this.#handle === 0) throw new TypeError(`${this.#action}: the session is closed`);
     if (this.#failure) throw this.#failure;
     let progress: number;
@@ -128,7 +129,8 @@ export class Session {
     return true;
   }
 
-  #output(): Uint8Array {
+  /** Returns a view of the last step's output, valid until the next step. */
+  output(): Uint8Array {
     const { exports } = this.#instance;
     return this.#instance.view(exports.output(this.#handle), exports.output_length(this.#handle));
   }
@@ -152,20 +154,9 @@ export class Session {
   /** Frees the codec's memory. Further calls do nothing. */
   close(): void {
     if (this.#handle === 0) return;
-    if (!this.#parameters.whole) abandoned?.unregister(this);
-    release(this.#held());
+    release(this.held);
     this.#handle = 0;
   }
-
-  #held(): Held {
-    return { instance: this.#instance, handle: this.#handle, need: this.#need };
-  }
-}
-
-interface Held {
-  readonly instance: Instance;
-  readonly handle: number;
-  readonly need: number;
 }
 
 function release({ instance, handle, need }: Held): void {
@@ -173,11 +164,25 @@ function release({ instance, handle, need }: Held): void {
   instance.leave(need);
 }
 
-/**
- * Frees sessions of streams that are dropped without cancel or abort. Workers with a compatibility date before May 2025
- * lack the registry.
- */
-const abandoned = globalThis.FinalizationRegistry && new FinalizationRegistry(release);
+/** The session of a stream, whose memory is freed, too, if the stream is dropped without cancel or abort. */
+export class StreamSession extends Session {
+  constructor(module: WasmModule, parameters: SessionParameters) {
+    super(module, parameters);
+    abandoned?.register(this, this.held, this); // 2 to 4 µs, and work for the garbage collector
+  }
+
+  override close(): void {
+    abandoned?.unregister(this);
+    super.close();
+  }
+}
+
+const abandoned = /* @__PURE__ */ registry();
+
+/** Returns the registry of sessions, which workers with a compatibility date before May 2025 lack. */
+function registry(): FinalizationRegistry<Held> | undefined {
+  return globalThis.FinalizationRegistry && new FinalizationRegistry(release);
+}
 
 /** Runs a codec over whole bytes in one call. */
 export function runSync(
