@@ -24,13 +24,13 @@ const STREAMS = ["ReadableStream", "WritableStream", "TransformStream", "pipeTo"
  * `node:stream`. 140 are for the counts of a pipe, 20 for its end by a signal, 25 for steps of an iterator that wait for
  * one more microtask, and 5 for the context of writes that a writer left to a transform before a pipe.
  */
-const STREAMS_BUDGET = 15_860;
+const STREAMS_BUDGET = 15_710;
 
 /**
  * The limit of the code of a page that decompresses, before it has met compressed data; 180 are for turns of the page,
  * 90 for a signal that ends it, and 30 for decoders that are deflated, and smaller by much more.
  */
-const DECOMPRESS_BUDGET = 4_560;
+const DECOMPRESS_BUDGET = 4_460;
 
 /** Entries of one codec in one file, with the codec's text and the code, compressed by gzip. */
 const CODEC_BUDGETS = {

@@ -184,17 +184,15 @@ export function waitForAll(promises: readonly Promise<unknown>[]): Promise<void>
 /** The result of an unfinished internal algorithm, used instead of a promise: the algorithm reports its end by a call. */
 export const PENDING: unique symbol = Symbol("parked");
 
-const nothing = (): void => {};
-
 /** The algorithms of a stream that no longer calls its source, sink or transformer, so that these can be collected. */
 export const NO_ALGORITHMS: Readonly<
   Record<"abort" | "cancel" | "close" | "flush" | "pull" | "transform" | "write", () => void>
 > = {
-  abort: nothing,
-  cancel: nothing,
-  close: nothing,
-  flush: nothing,
-  pull: nothing,
-  transform: nothing,
-  write: nothing,
+  abort: noop,
+  cancel: noop,
+  close: noop,
+  flush: noop,
+  pull: noop,
+  transform: noop,
+  write: noop,
 };

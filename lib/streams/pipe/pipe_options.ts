@@ -64,11 +64,11 @@ export interface PipeCounts {
   chunksWritten: number;
 }
 
-/** StreamPipeOptions after conversion. */
+/** StreamPipeOptions, each read once: the first three count as true or false. */
 export interface PipeOptions {
-  readonly preventAbort: boolean;
-  readonly preventCancel: boolean;
-  readonly preventClose: boolean;
+  readonly preventAbort: unknown;
+  readonly preventCancel: unknown;
+  readonly preventClose: unknown;
   readonly signal: AbortSignal | undefined;
   readonly counts: PipeCounts | undefined;
 }
@@ -79,10 +79,7 @@ export interface PipeOptions {
  */
 export function toPipeOptions(value: unknown): PipeOptions {
   const options = toDictionary(value, "the pipe's options");
-  const preventAbort = Boolean(options.preventAbort);
-  const preventCancel = Boolean(options.preventCancel);
-  const preventClose = Boolean(options.preventClose);
-  const { signal } = options;
+  const { preventAbort, preventCancel, preventClose, signal } = options; // in the order of their names
   if (signal !== undefined && !isAbortSignal(signal)) throw mustBe("signal", "an AbortSignal");
   return { preventAbort, preventCancel, preventClose, signal, counts: toCounts(options.counts) };
 }

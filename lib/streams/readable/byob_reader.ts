@@ -53,11 +53,11 @@ export interface ReadableStreamBYOBReaderReadOptions {
 }
 
 replaceGlobal(NAME, NativeReadableStreamBYOBReader);
-const isLazy = makeLockLazily({
+const isLazy = makeLockLazily(NAME, () => ({
   native: NativeReadableStreamBYOBReader,
   makeStream: () => new NativeReadableStream({ type: "bytes" }),
   look: isNativeReadableStreamLocked,
-}, ByobReaderState);
+}));
 
 /**
  * Reads a byte stream into buffers of the caller.
@@ -151,7 +151,7 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
   }
 
   static {
-    findStates(ByobReaderState, (lock) => #state in lock ? lock.#state : undefined);
+    findStates(NAME, (lock) => #state in lock ? lock.#state : undefined);
   }
 }
 restoreGlobal();

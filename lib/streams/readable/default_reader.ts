@@ -25,11 +25,11 @@ import {
 const NAME = "ReadableStreamDefaultReader";
 
 replaceGlobal(NAME, NativeReadableStreamDefaultReader);
-const isLazy = makeLockLazily({
+const isLazy = makeLockLazily(NAME, () => ({
   native: NativeReadableStreamDefaultReader,
   makeStream: () => new NativeReadableStream(),
   look: isNativeReadableStreamLocked,
-}, DefaultReaderState);
+}));
 
 /**
  * Reads a stream chunk by chunk.
@@ -100,7 +100,7 @@ export class ReadableStreamDefaultReader<R = unknown> extends globalThis.Readabl
   }
 
   static {
-    findStates(DefaultReaderState, (lock) => #state in lock ? lock.#state : undefined);
+    findStates(NAME, (lock) => #state in lock ? lock.#state : undefined);
   }
 }
 restoreGlobal();

@@ -23,11 +23,11 @@ import {
 const NAME = "WritableStreamDefaultWriter";
 
 replaceGlobal(NAME, NativeWritableStreamDefaultWriter);
-const isLazy = makeLockLazily({
+const isLazy = makeLockLazily(NAME, () => ({
   native: NativeWritableStreamDefaultWriter,
   makeStream: () => new NativeWritableStream(),
   look: isNativeWritableStreamLocked,
-}, WriterState);
+}));
 
 /**
  * Writes to a stream chunk by chunk.
@@ -139,7 +139,7 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
   }
 
   static {
-    findStates(WriterState, (lock) => #state in lock ? lock.#state : undefined);
+    findStates(NAME, (lock) => #state in lock ? lock.#state : undefined);
   }
 }
 restoreGlobal();

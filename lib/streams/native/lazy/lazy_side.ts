@@ -81,21 +81,22 @@ interface Native {
 
 type StateOf = (lock: object) => LockState | undefined;
 
-const lockStates = new Map<object, StateOf>();
+const lockStates = new Map<string, StateOf>();
 
-/** Sets the function that finds the states of a class, once the class of their locks exists. */
-export function findStates(State: object, stateOf: StateOf): void {
-  lockStates.set(State, stateOf);
+/** Sets the function that finds the states of a class of locks, once the class exists. */
+export function findStates(name: string, stateOf: StateOf): void {
+  lockStates.set(name, stateOf);
 }
 
 /** Postpones the native side of readers or writers, like {@linkcode makeNativeSideLazily}; returns whether that is possible. */
-export function makeLockLazily(natives: Native, State: object): boolean {
+export function makeLockLazily(name: string, nativesOf: () => Native): boolean {
+  const natives = nativesOf();
   const { native, makeStream, look } = natives;
   const { releaseLock } = native.prototype;
   const sample = sampleOf(native, () => makeDetached(natives));
   let released: NativeLock | undefined;
   const sideOf: NativeSideOf = (lock) => {
-    const state = lockStates.get(State)?.(lock);
+    const state = lockStates.get(name)?.(lock);
     if (state === undefined || state.nativeSide !== undefined) return state?.nativeSide;
     if (state.stream !== undefined) {
       look(state.stream.shell!); // makes the stream's native side, so that the lock below locks it
