@@ -92,8 +92,9 @@ export class Timer {
   }
 
   #clear(): void {
-    // A test's clock throws for a timer that it has dropped, or clears another one instead.
+    // A test's clock throws for a timer that it has dropped, or clears another one instead. The runtime's own stays.
     if (!this.#isReplaced) timers.clearTimeout(this.#timer);
+    else (this.#timer as Partial<NodeJS.Timeout> | undefined)?.unref?.();
     this.#timer = undefined;
     this.#firesAt = Infinity;
     this.#isLooking = false;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test, { mock } from "node:test";
 import timers from "node:timers";
-import { Deadline, DeadlineList, Interval, MAX_TIMER_DELAY, Timer } from "../../lib/timers/mod.ts";
+import { Deadline, DeadlineList, Interval, KEEPS_TIMERS, MAX_TIMER_DELAY, Timer } from "../../lib/timers/mod.ts";
 import { randomNumbers } from "../support/random_numbers.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { until } from "../support/waits.ts";
@@ -328,6 +328,28 @@ test("timers and deadlines fire under a clock that has dropped what was set befo
   const keepAlive = setTimeout(() => {}, 10_000);
   await until(() => fired.includes("timer") && fired.includes("deadline"), "both on the real clock");
   clearTimeout(keepAlive);
+});
+
+test("a timer that is stopped, or set again, under a clock that was faked meanwhile keeps no process alive", () => {
+  const { setTimeout } = timers;
+  const own: NodeJS.Timeout[] = [];
+  const spy = ((...args: Parameters<typeof setTimeout>) => own[own.push(setTimeout(...args)) - 1]) as typeof setTimeout;
+  timers.setTimeout = Object.assign(spy, { [KEEPS_TIMERS]: true });
+  try {
+    const [stopped, again] = [new Timer(() => assert.fail("fired")), new Timer(() => assert.fail("fired"))];
+    stopped.start(60_000);
+    again.start(60_000);
+    assert.deepEqual(own.map((timer) => timer.hasRef()), [true, true]);
+    using clock = new FakeClock();
+    stopped.stop();
+    again.start(30_000);
+    assert.deepEqual([own.map((timer) => timer.hasRef()), clock.keepingAlive], [[false, false], 1]);
+    again.stop();
+    assert.equal(clock.pending, 0);
+  } finally {
+    timers.setTimeout = setTimeout;
+    for (const timer of own) clearTimeout(timer);
+  }
 });
 
 test("a timer takes what a replaced setTimeout() returns, be it a number", () => {
