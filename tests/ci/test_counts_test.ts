@@ -4,6 +4,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { junitCounts, nodeCounts, shortened } from "../../.ci/test_counts.ts";
+import report, { LONGEST_END } from "../../.ci/node_reporter.ts";
+import { FakeClock } from "../support/fake_clock.ts";
 import { root, runtime } from "../support/runtime.ts";
 import { inFolder } from "../support/folders.ts";
 
@@ -44,6 +46,27 @@ test("nodeCounts() reads the counts and whole errors of node --test", {
     assert.match(cause, /TypeError.*: first line\nsecond line\n/);
     assert.match(cause, /\[cause\]: RangeError.*: the cause/);
   }));
+
+test("a process of Node that outlives its last test by minutes has failed", async () => {
+  const counts = { tests: 2, passed: 2, skipped: 0, todo: 0 };
+  const lines = async (end: number): Promise<string> => {
+    using clock = new FakeClock();
+    async function* events(): AsyncGenerator<unknown> {
+      for (const name of ["one", "two"]) {
+        yield { type: "test:pass", data: { name, file: "/a_test.ts" } };
+        clock.turn(end / 2);
+      }
+      clock.turn(end / 2);
+      yield { type: "test:summary", data: { file: "/a_test.ts", counts } };
+      yield { type: "test:summary", data: { counts } };
+    }
+    return (await Array.fromAsync(report(events() as never))).join("");
+  };
+  assert.deepEqual(nodeCounts(await lines(LONGEST_END - 1)), { passed: 2, failed: 0, skipped: 0, failures: [] });
+  const { failures, failed } = nodeCounts(await lines(LONGEST_END));
+  assert.deepEqual([failed, failures.map(({ file }) => file)], [1, ["/a_test.ts"]]);
+  assert.match(failures[0].report, /kept the process for 120 s/);
+});
 
 test("nodeCounts() refuses a report that was cut short", () => {
   assert.throws(() => nodeCounts('{"name":"a","report":"b"}\n'), /no closing counts/);
