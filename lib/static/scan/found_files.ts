@@ -69,13 +69,17 @@ export class ContentColumns {
 
   /** Whether two known contents are the same: this one, and `other` in `others`. */
   isSame(index: number, others: ContentColumns, other: number): boolean {
-    const [start, end] = [index * HASH, (index + 1) * HASH];
-    return this.#hashes.compare(others.#hashes, other * HASH, (other + 1) * HASH, start, end) === 0;
+    return this.#hashAt(index).equals(others.#hashAt(other));
   }
 
   /** Returns the SHA-256 in base64. */
   sha256Of(index: number): string {
-    return this.#hashes.toString("base64", index * HASH, (index + 1) * HASH);
+    return this.#hashAt(index).toString("base64");
+  }
+
+  /** Returns a view: Deno takes the bounds of ranges in `Buffer.compare()` for those of the other buffer. */
+  #hashAt(index: number): Buffer {
+    return this.#hashes.subarray(index * HASH, (index + 1) * HASH);
   }
 }
 
