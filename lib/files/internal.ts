@@ -6,6 +6,7 @@
  */
 export { commitFile, ignoresCase, openAtomicFileAt, writeAtomically } from "./atomic_file.ts";
 export {
+  compatibleName,
   foldedName,
   isLockName,
   lasting,
@@ -16,7 +17,6 @@ export {
   realPath,
   realPathOf,
   refusedOnWindows,
-  withoutIgnorable,
 } from "./names.ts";
 export { flushFolder } from "./flush.ts";
 export { fileNumber, isSureNumber, OpenFile } from "./open_file.ts";

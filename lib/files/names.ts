@@ -109,8 +109,13 @@ export async function realPathOf(path: string): Promise<string> {
 }
 
 /** Returns a name without the code points that some file systems ignore: HFS+, and Linux where it ignores case. */
-export function withoutIgnorable(name: string): string {
+function withoutIgnorable(name: string): string {
   return name.replace(/\p{Default_Ignorable_Code_Point}/gu, "");
+}
+
+/** Returns the name that a dot or a reserved beginning is looked for in: ZFS may compare names in compatibility form. */
+export function compatibleName(name: string): string {
+  return withoutIgnorable(name).normalize("NFKC");
 }
 
 /**

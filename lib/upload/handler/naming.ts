@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { foldedName, withoutIgnorable } from "../../files/internal.ts";
+import { compatibleName, foldedName } from "../../files/internal.ts";
 import { quoted, UploadError } from "../body/upload_error.ts";
 import { pathOf } from "./incoming.ts";
 
@@ -37,22 +37,22 @@ export function locationOf(
 export function requireName(name: string, { dotfiles }: { readonly dotfiles: boolean }): void {
   if (name === "") throw new UploadError("BAD_NAME", "The file has no name: give it one in the path of the URL");
   for (const given of name.split("/")) {
-    const part = withoutIgnorable(given);
+    const part = compatibleName(given);
     if (part === "..") throw new UploadError("OUTSIDE_ROOT", `${quoted(name)} leads out of the folder for uploads`);
-    const fault = faultOf(given) ?? faultOf(part);
+    const fault = faultOf(given, part);
     if (fault) throw badName(name, fault);
     if (part.startsWith(".") && !dotfiles) throw badName(name, "names that begin with a dot are not accepted");
   }
 }
 
-function faultOf(part: string): string | undefined {
-  if (part === "") return "a part of it is empty";
-  if (part === ".") return 'a part of it is "."';
+function faultOf(part: string, compatible: string): string | undefined {
+  if (compatible === "") return "a part of it is empty";
+  if (compatible === ".") return 'a part of it is "."';
   if (part.includes("\\")) return "it has a backslash";
   if (/\p{Cc}/u.test(part)) return "it has a control character";
   if (!part.isWellFormed()) return "it is no Unicode text";
   if (Buffer.byteLength(part) > MAX_NAME_BYTES) return `a part of it has more than ${MAX_NAME_BYTES} bytes`;
-  if (foldedName(part).startsWith(foldedName(OURS))) {
+  if (foldedName(compatible).startsWith(foldedName(OURS))) {
     return `names that begin with ${OURS} are kept for temporary files`;
   }
   return undefined;

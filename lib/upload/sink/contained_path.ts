@@ -1,8 +1,9 @@
-import { lstatSync, realpathSync, type Stats } from "node:fs";
+import { lstatSync, readdirSync, realpathSync, type Stats } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import {
+  compatibleName,
   fileFailure,
   foldedName,
   HeldFolder,
@@ -11,7 +12,6 @@ import {
   type ProcessLock,
   realPath,
   refusedOnWindows,
-  withoutIgnorable,
 } from "../../files/internal.ts";
 import { isTemporaryName } from "../../files/mod.ts";
 import { quoted, UploadError } from "../body/upload_error.ts";
@@ -28,7 +28,7 @@ export function containedPath(destination: string | URL, root: string | URL | un
   const name = shownName(given, folder);
   const path = insideOf(folder, given, name);
   if (dirname(path) !== folder) requireInside(folder, dirname(path), name);
-  if (isWindows()) requireOwnNames(folder, path, name);
+  requireOwnNames(folder, path, name);
   return path;
 }
 
@@ -108,7 +108,7 @@ function insideOf(folder: string, given: string, name: string): string {
   if (below === ".." || below.startsWith(`..${sep}`) || isAbsolute(below)) throw outside(name);
   if (below === "" || isFolderPath(given)) throw refused("BAD_NAME", name, "the name is one of a folder");
   if (isWindows()) requireWindowsName(below.split(sep), name);
-  if (isTemporaryName(withoutIgnorable(basename(below)))) {
+  if (isTemporaryName(compatibleName(basename(below)))) {
     throw refused("BAD_NAME", name, "the name is kept for temporary files");
   }
   return join(folder, below);
@@ -130,9 +130,10 @@ function requireInside(folder: string, parent: string, name: string): void {
   }
 }
 
-/** Refuses existing second names on Windows, such as HTACCE~1 for .htaccess. */
+/** Refuses existing second names of other files, such as HTACCE~1 for .htaccess: Linux finds them on disks of Windows, too. */
 function requireOwnNames(folder: string, path: string, name: string): void {
   for (let each = path; each !== folder; each = dirname(each)) {
+    if (!isWindows() && !SHORT.test(basename(each))) continue;
     const status = lstatSync(each, { throwIfNoEntry: false });
     if (status === undefined || status.isSymbolicLink()) continue;
     if (foldedName(ownName(each)) === foldedName(basename(each))) continue;
@@ -140,12 +141,17 @@ function requireOwnNames(folder: string, path: string, name: string): void {
   }
 }
 
-/** Returns the original name of a file; undefined if Windows does not report it, and the given one may be a second name. */
+/** A name that may be a short one. */
+const SHORT = /~\d/;
+
+/** Returns the original name of a file; empty if the system does not tell it, and the given one may be a second name. */
 function ownName(path: string): string {
+  const given = basename(path);
   try {
-    return basename(realpathSync.native(path));
+    if (isWindows()) return basename(realpathSync.native(path));
+    return readdirSync(dirname(path)).find((each) => foldedName(each) === foldedName(given)) ?? "";
   } catch {
-    return /~\d/.test(basename(path)) ? "" : basename(path);
+    return SHORT.test(given) ? "" : given;
   }
 }
 

@@ -188,4 +188,16 @@ const listed: RequestCase[] = [
 ];
 
 /** Cases of file names. */
-export const nameCases: readonly RequestCase[] = [...dotfiles, ...more, ...ignorable, ...listed];
+/** Names whose compatibility form (NFKC) is reserved, by which ZFS may compare them. */
+const compatible: RequestCase[] = ["\uff0ehtaccess", "\u2024env", "\uff0e\uff0e/x", "\uff0emillrace-uploads/x"].map((
+  name,
+) => ({
+  name: `PUT to ${JSON.stringify(name)}, whose compatibility form begins with a dot`,
+  files: { "sub/x": "" },
+  request: ["PUT", `/${encodeURIComponent(name).replaceAll("%2F", "/")}`],
+  body: "hello",
+  status: 400,
+  code: name.startsWith("\uff0e\uff0e") ? "OUTSIDE_ROOT" : "BAD_NAME",
+}));
+
+export const nameCases: readonly RequestCase[] = [...dotfiles, ...more, ...ignorable, ...compatible, ...listed];
