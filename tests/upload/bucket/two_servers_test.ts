@@ -245,7 +245,7 @@ test("a session stays while a request is at work with it, whatever time that tak
       while (!isTouched()) await new Promise((resolve) => setTimeout(resolve, 5));
       const before = store.objects.size;
       await new BucketSessions(store.bucket(), HOUR).removeExpired(HOUR / 2);
-      assert.equal(store.objects.size, before);
+      assert.ok(store.objects.size >= before); // it may be touched meanwhile
       if (isWaiting) await session.append([new Uint8Array(5)]);
       await session.settle();
       await session.release();
