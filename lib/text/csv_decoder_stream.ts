@@ -1,7 +1,8 @@
 import { bytes, quoted, schema, type SchemaOf, wordOrFunction } from "../streams/internal.ts";
 import { TransformStream } from "../streams/mod.ts";
-import { CHUNK_SIZE, CompleteLines, LF_OR_CR_ENDS, MAX_STRING_LENGTH, RecordReader, UNIT } from "./complete_lines.ts";
+import { CHUNK_SIZE, CompleteLines, MAX_STRING_LENGTH, RecordReader, UNIT } from "./complete_lines.ts";
 import { type ConvertCsvField, csvMembers, type CsvMismatch, CsvRecords, type OnCsvMismatch } from "./csv_records.ts";
+import { LF_OR_CR_ENDS } from "./line_ends.ts";
 
 const LF = 10;
 const CR = 13;

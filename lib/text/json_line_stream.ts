@@ -1,6 +1,7 @@
 import { bytes, quoted, schema, type SchemaOf, wordOrFunction } from "../streams/internal.ts";
 import { TransformStream } from "../streams/mod.ts";
-import { CompleteLines, LF_ENDS, MAX_STRING_LENGTH, RecordReader } from "./complete_lines.ts";
+import { CompleteLines, MAX_STRING_LENGTH, RecordReader } from "./complete_lines.ts";
+import { LF_ENDS } from "./line_ends.ts";
 
 /**
  * A line that is not JSON.

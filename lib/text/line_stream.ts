@@ -1,6 +1,7 @@
 import { bool, bytes, schema, type SchemaOf } from "../streams/internal.ts";
 import { TransformStream } from "../streams/mod.ts";
-import { CompleteLines, LF_ENDS, LF_OR_CR_ENDS, MAX_STRING_LENGTH, RecordReader } from "./complete_lines.ts";
+import { CompleteLines, MAX_STRING_LENGTH, RecordReader } from "./complete_lines.ts";
+import { LF_ENDS, LF_OR_CR_ENDS } from "./line_ends.ts";
 
 class LineSplitter extends RecordReader<string> {
   readonly #allowsCR: boolean;

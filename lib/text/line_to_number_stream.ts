@@ -23,8 +23,8 @@ const MAX_COLLECTED = MAX_NUMBER_LENGTH + BYTE_ORDER_MARK.length + 1;
 type OnInvalid = NonNullable<LineToNumberStreamOptions["onInvalid"]>;
 
 /**
- * Converts lines to numbers. A line of a few digits, the usual case, is converted digit by digit, even across chunks;
- * any other line is read as a whole.
+ * Converts lines to numbers. A line of a few digits, the usual case, is converted digit by digit; any other line, and
+ * one that is cut by the end of a chunk, is read as a whole.
  */
 class NumberReader implements Transformer<ArrayBuffer | ArrayBufferView, number> {
   readonly #parser = new NumberParser();
@@ -34,14 +34,11 @@ class NumberReader implements Transformer<ArrayBuffer | ArrayBufferView, number>
   #numbers = acquireArray() as number[];
   #count = 0;
   #line = 1;
-  /** The state of the unfinished line: empty or a few digits, bytes collected, or too long and already reported. */
-  #unfinished: "plain" | "collected" | "skipped" = "plain";
-  /** The number that the digits of a plain line make so far, and their count. */
-  #value = 0;
-  #digits = 0;
-  /** The bytes of a collected line so far. */
+  /** The bytes of the unfinished line so far. */
   readonly #bytes = new Uint8Array(MAX_COLLECTED);
   #length = 0;
+  /** Whether that line is too long, which was reported: the rest of it is skipped. */
+  #isSkipped = false;
 
   constructor(onInvalid: OnInvalid | undefined) {
     this.#onInvalid = onInvalid;
@@ -54,16 +51,14 @@ class NumberReader implements Transformer<ArrayBuffer | ArrayBufferView, number>
   transform(chunk: ArrayBuffer | ArrayBufferView): void {
     const bytes = bytesOfChunk(chunk);
     try {
-      const from = this.#unfinished === "plain" ? 0 : this.#resume(bytes, 0);
-      if (from < bytes.length) this.#readLines(bytes, from);
+      this.#readLines(bytes, this.#length === 0 ? 0 : this.#resume(bytes, 0));
     } finally {
       this.#enqueue(); // also the numbers before an invalid line
     }
   }
 
   flush(): void {
-    if (this.#unfinished === "collected") this.#readLine(this.#bytes, 0, this.#length);
-    else if (this.#digits > 0) this.#add(this.#value);
+    if (this.#length > 0 && !this.#isSkipped) this.#readLine(this.#bytes, 0, this.#length);
     this.#enqueue();
   }
 
@@ -83,71 +78,52 @@ class NumberReader implements Transformer<ArrayBuffer | ArrayBufferView, number>
     enqueueAll(this.#controller, numbers);
   }
 
-  /** Reads all lines from `from` on; the first may continue a plain line of the last chunk. */
+  /** Reads all lines from `from` on. */
   #readLines(bytes: Uint8Array, from: number): void {
     const { length } = bytes;
-    let value = this.#value;
-    let start = from - this.#digits; // the line's start: negative if that is in the last chunk
-    let at = from;
-    while (at < length) {
+    for (let start = from; start < length;) {
+      let value = 0;
       let byte = 0;
+      let at = start;
       for (; at < length; at++) {
         byte = bytes[at];
         const digit = byte - ZERO;
         if (digit >>> 0 > 9) break;
         value = (Math.imul(value, 10) + digit) | 0;
       }
-      const digits = at - start;
-      if (digits > MAX_DIGITS || digits === 0) {
-        at = this.#readOther(bytes, start, at);
-      } else if (at === length) {
-        this.#value = value;
-        this.#digits = digits;
-        return;
-      } else if (byte === LF) {
-        this.#line++;
-        this.#add(value);
-        at++;
-      } else if (byte === CR && at + 1 < length && bytes[at + 1] === LF) {
-        this.#line++;
-        this.#add(value);
-        at += 2;
+      const isPlain = at > start && at - start <= MAX_DIGITS;
+      if (isPlain && byte === LF) {
+        start = at + 1;
+      } else if (isPlain && byte === CR && at + 1 < length && bytes[at + 1] === LF) {
+        start = at + 2;
       } else {
-        at = this.#readOther(bytes, start, at);
+        start = this.#readOther(bytes, start, at);
+        continue;
       }
-      start = at;
-      value = 0;
+      this.#line++;
+      this.#add(value);
     }
-    this.#value = this.#digits = 0;
   }
 
   /** Reads a line that is not plain up to `at`, or collects its bytes if its end is missing; returns the next line's start. */
   #readOther(bytes: Uint8Array, start: number, at: number): number {
     let end = at;
     while (end < bytes.length && bytes[end] !== LF) end++; // the line feed is near: a loop is faster than a call
-    if (start >= 0 && end < bytes.length) {
-      this.#readLine(bytes, start, end);
-      return end + 1;
-    }
-    this.#unfinished = "collected";
-    this.#length = start < 0 ? this.#digits : 0;
-    for (let i = this.#length - 1, rest = this.#value; i >= 0; i--) {
-      this.#bytes[i] = ZERO + rest % 10;
-      rest = Math.floor(rest / 10);
-    }
-    return this.#resume(bytes, Math.max(start, 0));
+    if (end === bytes.length) return this.#resume(bytes, start);
+    this.#readLine(bytes, start, end);
+    return end + 1;
   }
 
-  /** Continues a line that is not plain; returns the next line's start. */
+  /** Continues an unfinished line; returns the next line's start. */
   #resume(bytes: Uint8Array, from: number): number {
-    const end = bytes.indexOf(LF, from);
-    if (this.#unfinished === "collected") {
-      this.#collect(bytes.subarray(from, end === -1 ? bytes.length : end));
-    }
-    if (end === -1) return bytes.length;
-    if (this.#unfinished === "collected") this.#readLine(this.#bytes, 0, this.#length);
-    this.#unfinished = "plain";
-    return end + 1;
+    const feed = bytes.indexOf(LF, from);
+    const end = feed === -1 ? bytes.length : feed;
+    if (!this.#isSkipped) this.#collect(bytes.subarray(from, end));
+    if (feed === -1) return end;
+    if (!this.#isSkipped) this.#readLine(this.#bytes, 0, this.#length);
+    this.#length = 0;
+    this.#isSkipped = false;
+    return feed + 1;
   }
 
   #collect(bytes: Uint8Array): void {
@@ -155,7 +131,7 @@ class NumberReader implements Transformer<ArrayBuffer | ArrayBufferView, number>
     this.#bytes.set(some, this.#length);
     this.#length += some.length;
     if (this.#length < MAX_COLLECTED) return;
-    this.#unfinished = "skipped";
+    this.#isSkipped = true;
     this.#readLine(this.#bytes, 0, this.#length);
   }
 

@@ -53,8 +53,6 @@ const ZERO = 48;
 const LARGE_E = 69;
 const SMALL_E = 101;
 
-/** The digits of each half: two 32-bit integers are faster than one double. */
-const HALF = 9;
 const MAX_EXACT = 2 ** 53;
 /** The powers of ten that a double represents exactly. */
 const POWERS: readonly number[] = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
@@ -73,10 +71,6 @@ export class NumberParser {
   end = 0;
   /** After {@linkcode parse} returned NaN: the offset of the first byte that cannot continue the number. */
   failedAt = 0;
-  #high = 0;
-  #low = 0;
-  #digits = 0;
-  #at = 0;
   readonly #decoder = new TextDecoder();
 
   /** After {@linkcode parse} returned NaN: whether the text is empty or blank. */
@@ -105,48 +99,34 @@ export class NumberParser {
 
   #parseMagnitude(bytes: Uint8Array, from: number): number {
     const { end } = this;
-    this.#high = this.#low = this.#digits = 0;
-    let exponent = 0;
-    let at = this.#addDigits(bytes, from);
-    if (at < end && bytes[at] === POINT) {
-      const point = at;
-      at = this.#addDigits(bytes, at + 1);
-      exponent = point + 1 - at;
+    let mantissa = 0;
+    let digits = 0;
+    let point = -1;
+    let at = from;
+    for (; at < end; at++) {
+      const digit = bytes[at] - ZERO;
+      if (digit >>> 0 <= 9) {
+        mantissa = mantissa * 10 + digit;
+        digits++;
+      } else if (bytes[at] === POINT && point === -1) {
+        point = at;
+      } else {
+        break;
+      }
     }
-    if (this.#digits === 0) return this.#fail(at);
-    if (at < end && (bytes[at] === SMALL_E || bytes[at] === LARGE_E)) {
+    if (digits === 0) return this.#fail(at);
+    let exponent = point === -1 ? 0 : point + 1 - at;
+    if (at < end) {
+      if (bytes[at] !== SMALL_E && bytes[at] !== LARGE_E) return this.#fail(at);
       const written = this.#parseExponent(bytes, at + 1);
       if (Number.isNaN(written)) return NaN;
       exponent += written;
-    } else if (at < end) {
-      return this.#fail(at);
     }
-    return this.#rounded(bytes, from, exponent);
-  }
-
-  /** Reads and counts the digits from `from` on, and returns the offset behind them. */
-  #addDigits(bytes: Uint8Array, from: number): number {
-    const { end } = this;
-    const before = this.#digits;
-    this.#at = from;
-    this.#high = this.#fold(bytes, Math.min(end, from + HALF - before), this.#high);
-    this.#low = this.#fold(bytes, Math.min(end, from + 2 * HALF - before), this.#low);
-    let at = this.#at;
-    while (at < end && (bytes[at] - ZERO) >>> 0 <= 9) at++; // too many to be exact
-    this.#digits = before + at - from;
-    return at;
-  }
-
-  #fold(bytes: Uint8Array, to: number, half: number): number {
-    let folded = half;
-    let at = this.#at;
-    for (; at < to; at++) {
-      const digit = bytes[at] - ZERO;
-      if (digit >>> 0 > 9) break;
-      folded = (Math.imul(folded, 10) + digit) | 0;
+    // Below that limit, no step was rounded: the mantissa has all digits.
+    if (mantissa < MAX_EXACT && exponent >= -22 && exponent <= 22) {
+      return exponent < 0 ? mantissa / POWERS[-exponent] : mantissa * POWERS[exponent];
     }
-    this.#at = at;
-    return folded;
+    return Number(this.#decoder.decode(bytes.subarray(from, end)));
   }
 
   #parseExponent(bytes: Uint8Array, from: number): number {
@@ -163,16 +143,6 @@ export class NumberParser {
     }
     if (at < end || at === first) return this.#fail(at);
     return sign === MINUS ? -exponent : exponent;
-  }
-
-  #rounded(bytes: Uint8Array, from: number, exponent: number): number {
-    const digits = this.#digits;
-    if (digits <= 2 * HALF && exponent >= -22 && exponent <= 22) {
-      const mantissa = digits <= HALF ? this.#high : this.#high * POWERS[digits - HALF] + this.#low;
-      // Below that limit, neither the product nor the sum was rounded: the mantissa has all digits.
-      if (mantissa < MAX_EXACT) return exponent < 0 ? mantissa / POWERS[-exponent] : mantissa * POWERS[exponent];
-    }
-    return Number(this.#decoder.decode(bytes.subarray(from, this.end)));
   }
 
   #fail(at: number): number {
