@@ -102,7 +102,7 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
 
   async commit(): Promise<void> {
     const { flush, mtimeMs } = this.#options;
-    if (mtimeMs !== undefined) await this.#file.setModified(mtimeMs);
+    if (mtimeMs !== undefined) this.#file.setModified(mtimeMs);
     if (flush) await this.flush();
     await this.#file.close();
     await this.#left.flush();

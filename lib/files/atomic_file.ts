@@ -274,9 +274,9 @@ export class AtomicFile {
       await this.#writing?.catch(() => {}); // stored as the failure
       if (this.#failure !== undefined) throw this.#failure;
       const replaced = replace ? replacedAt(this.#place) : undefined;
-      if (replaced !== undefined) await keepAttributes(this.#file, replaced);
-      if (mode !== undefined) await this.#file.chmod(mode); // open() has applied the umask
-      if (mtimeMs !== undefined) await this.#file.setModified(mtimeMs);
+      if (replaced !== undefined) keepAttributes(this.#file, replaced);
+      if (mode !== undefined) this.#file.chmod(mode); // open() has applied the umask
+      if (mtimeMs !== undefined) this.#file.setModified(mtimeMs);
       if (flush) await this.#file.datasync();
       this.#size = this.#file.size();
       await this.#file.close();

@@ -3,7 +3,7 @@ import { type BigIntStats, constants } from "node:fs";
 import { dirname } from "node:path";
 import { schema, type SchemaOf } from "../streams/internal.ts";
 import { atomicFileMembers, type AtomicFileOptions } from "./atomic_file.ts";
-import { failing, fileFailure } from "./failure.ts";
+import { codeOf, failing, fileFailure } from "./failure.ts";
 import { flushFolder } from "./flush.ts";
 import { filePath } from "./names.ts";
 import { OpenFile } from "./open_file.ts";
@@ -110,14 +110,16 @@ async function complete(
   place: Place | undefined,
 ): Promise<void> {
   const replaced = place && replacedAt(place);
-  if (replaced !== undefined) await keepAttributes(file, replaced);
-  if (mode !== undefined) await file.chmod(mode & 0o7777);
+  if (replaced !== undefined) keepAttributes(file, replaced);
+  if (mode !== undefined) file.chmod(mode & 0o7777);
   else if (replaced === undefined && (file.status().mode & 0o7777) !== original) {
-    await file.chmod(original).catch((error) => {
-      if (error.code !== "EPERM") throw error; // the file system has no permission bits
-    });
+    try {
+      file.chmod(original);
+    } catch (error) {
+      if (codeOf(error) !== "EPERM") throw error; // the file system has no permission bits
+    }
   }
-  if (mtimeMs !== undefined) await file.setModified(mtimeMs);
+  if (mtimeMs !== undefined) file.setModified(mtimeMs);
   if (flush) await file.datasync();
 }
 

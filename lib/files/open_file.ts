@@ -248,20 +248,17 @@ export class OpenFile {
     }
   }
 
-  chmod(mode: number): Promise<void> {
-    if (this.#atOnce) return this.#now((number) => fs.fchmodSync(number, mode));
-    return this.#later((number, done) => fs.fchmod(number, mode, done));
+  chmod(mode: number): void {
+    fs.fchmodSync(this.#opened(), mode);
   }
 
-  chown(uid: number, gid: number): Promise<void> {
-    if (this.#atOnce) return this.#now((number) => fs.fchownSync(number, uid, gid));
-    return this.#later((number, done) => fs.fchown(number, uid, gid, done));
+  chown(uid: number, gid: number): void {
+    fs.fchownSync(this.#opened(), uid, gid);
   }
 
-  setModified(ms: number): Promise<void> {
+  setModified(ms: number): void {
     const time = systemTime(ms);
-    if (this.#atOnce) return this.#now((number) => fs.futimesSync(number, time, time));
-    return this.#later((number, done) => fs.futimes(number, time, time, done));
+    fs.futimesSync(this.#opened(), time, time);
   }
 
   /** Waits until the written bytes, and the metadata to find them, are on the disk; does nothing for a pipe or a device. */

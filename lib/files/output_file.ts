@@ -64,7 +64,7 @@ class PlainFile implements OutputFile {
     this.#hasEnded = true;
     const { mtimeMs, flush = false } = this.#options;
     try {
-      if (mtimeMs !== undefined) await this.#file.setModified(mtimeMs);
+      if (mtimeMs !== undefined) this.#file.setModified(mtimeMs);
       if (flush) await this.sync();
     } catch (error) {
       await this.discard();

@@ -132,23 +132,25 @@ export function withoutGroup(mode: number): number {
  * Gives a file the permission bits of the file that it replaces, except setuid and setgid, and its owner and group, as
  * far as this process may. If the group cannot be set, both the group and others get only the rights that both had.
  */
-export async function keepAttributes(file: OpenFile, replaced: Stats | BigIntStats): Promise<void> {
+export function keepAttributes(file: OpenFile, replaced: Stats | BigIntStats): void {
   const [mode, uid, gid] = [replaced.mode, replaced.uid, replaced.gid].map(Number);
   let own = file.status();
   if (own.uid !== uid || own.gid !== gid) {
-    await give(file, uid, gid);
+    give(file, uid, gid);
     own = file.status();
-    if (own.gid !== gid) await give(file, own.uid, gid);
+    if (own.gid !== gid) give(file, own.uid, gid);
     own = file.status();
   }
   const bits = own.gid === gid ? mode & 0o777 : withoutGroup(mode);
-  if ((own.mode & 0o7777) !== bits) await file.chmod(bits);
+  if ((own.mode & 0o7777) !== bits) file.chmod(bits);
 }
 
-async function give(file: OpenFile, uid: number, gid: number): Promise<void> {
-  await file.chown(uid, gid).catch((error) => {
-    if (!mayNot.has(error.code)) throw error;
-  });
+function give(file: OpenFile, uid: number, gid: number): void {
+  try {
+    file.chown(uid, gid);
+  } catch (error) {
+    if (!mayNot.has((error as { code?: unknown }).code)) throw error;
+  }
 }
 
 /** The options for giving a complete file its name. */

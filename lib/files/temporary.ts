@@ -161,7 +161,7 @@ async function withFolder(path: string, use: (folder: OpenFile) => Promise<boole
 async function closeToOthers(folder: OpenFile, path: string): Promise<boolean> {
   const { mode, uid } = folder.status();
   if (uid !== userNumber()) return false;
-  if ((mode & 0o022) !== 0) await folder.chmod(0o700);
+  if ((mode & 0o022) !== 0) folder.chmod(0o700);
   for (const entry of await readdir(path, { withFileTypes: true })) {
     const inner = join(path, entry.name);
     if (entry.isDirectory() && !await withFolder(inner, (folder) => closeToOthers(folder, inner))) return false;

@@ -77,25 +77,23 @@ function fileOf(status: Attributes, groups: readonly number[]): OpenFile {
     status: () => ({ ...status }),
     chown(uid: number, gid: number) {
       const isAllowed = uid === status.uid && (gid === status.gid || groups.includes(gid));
-      if (!isAllowed) return Promise.reject(Object.assign(new Error("not permitted"), { code: "EPERM" }));
+      if (!isAllowed) throw Object.assign(new Error("not permitted"), { code: "EPERM" });
       Object.assign(status, { gid });
-      return Promise.resolve();
     },
     chmod(mode: number) {
       status.mode = mode;
-      return Promise.resolve();
     },
   };
   return file as unknown as OpenFile;
 }
 
-test("a replacement whose owner or group cannot be kept opens the file to no user, and has the group where it may", async () => {
+test("a replacement whose owner or group cannot be kept opens the file to no user, and has the group where it may", () => {
   const random = randomNumbers(34);
   for (let i = 0; i < 2000; i++) {
     const groups = [0, 1, 2].filter(() => random(2) === 0);
     const replaced = { uid: random(2), gid: random(3), mode: random(0o1000) };
     const status = { uid: 0, gid: groups[0] ?? 3, mode: 0o600 };
-    await keepAttributes(fileOf(status, [...groups, status.gid]), replaced as Stats);
+    keepAttributes(fileOf(status, [...groups, status.gid]), replaced as Stats);
     const hasGroup = groups.includes(replaced.gid) || status.gid === replaced.gid;
     if (hasGroup) assert.deepEqual([status.gid, status.mode], [replaced.gid, replaced.mode]);
     for (const uid of [1, 2]) { // except the process's own user, which has written the bytes

@@ -29,8 +29,6 @@ export class GrowingFile implements FollowedFile {
   readonly #file: OpenFile;
   /** Whether a file that has shrunk was restarted; otherwise the lost bytes were those of a failed write. */
   readonly #beginsAnew: boolean;
-  /** The position of the next byte. */
-  #position = 0;
   /** The last bytes before the position. */
   #proof: Uint8Array = NOTHING;
   readonly place: LinePlace = new LinePlace();
@@ -74,7 +72,6 @@ export class GrowingFile implements FollowedFile {
     const head = new Uint8Array(Math.min(position, PROOF_SIZE));
     // The file may be truncated meanwhile.
     if (position > 0 && (await this.#file.read(head, 0) < head.length || length < proof.length)) return;
-    this.#position = position;
     this.#proof = proof;
     this.place.begin(position, head, proof);
   }
@@ -86,7 +83,7 @@ export class GrowingFile implements FollowedFile {
     const { mtimeMs } = this.#file.status();
     const length = await this.#file.read(
       bytes.subarray(0, Math.min(READ_SIZE, known + most)),
-      this.#position - known,
+      this.place.end - known,
     );
     let isSame = length >= known && Buffer.compare(this.#proof, bytes.subarray(0, known)) === 0;
     if (!isSame) {
@@ -115,11 +112,10 @@ export class GrowingFile implements FollowedFile {
   }
 
   #lose(position: number): void {
-    const lost = Math.max(0, this.#position - position);
+    const lost = Math.max(0, this.place.end - position);
     this.isBroken ||= lost > 0;
-    this.#position = Math.min(position, this.#position);
     this.#proof = this.#proof.subarray(0, Math.max(0, this.#proof.length - lost));
-    this.place.cut(this.#position, this.#proof);
+    this.place.cut(this.place.end - lost, this.#proof);
   }
 
   /** Returns the end of the unchanged whole lines in a series; `bytes` now take the place of the proof. */
@@ -127,7 +123,7 @@ export class GrowingFile implements FollowedFile {
     if (bytes.length === 0) return this.#file.size(); // more bytes were truncated than the proof contains
     const other = this.#proof.findIndex((byte, i) => byte !== bytes[i]);
     const same = this.#proof.lastIndexOf(LINE_FEED, other - 1) + 1;
-    const start = this.#position - this.#proof.length;
+    const start = this.place.end - this.#proof.length;
     if (other > 0 && same > 0) return start + same;
     return this.place.mark.offset <= start ? this.place.mark.offset : 0;
   }
@@ -135,7 +131,6 @@ export class GrowingFile implements FollowedFile {
   /** Returns the bytes read after the proof, copied if they are few. */
   #taken(bytes: Uint8Array<ArrayBuffer>, known: number, length: number): Uint8Array<ArrayBuffer> {
     this.place.add(bytes.subarray(known, length));
-    this.#position += length - known;
     this.#proof = bytes.slice(Math.max(0, length - this.#proofSize), length);
     if (length < READ_SIZE / 4) return bytes.slice(known, length);
     this.#memory = undefined;

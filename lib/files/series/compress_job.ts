@@ -59,7 +59,7 @@ async function compressFile(job: CompressJob, signal: AbortSignal): Promise<void
       await writeFully(to, encoder.write(buffer.subarray(0, read)));
     }
     await writeFully(to, encoder.finish());
-    await to.setModified(job.mtimeMs);
+    to.setModified(job.mtimeMs);
     await to.sync();
   } finally {
     encoder.close();

@@ -200,7 +200,7 @@ export class SeriesUpkeep {
         });
         if (outcome.message !== undefined) throw Object.assign(new Error(outcome.message), outcome);
         // May remove the permission to write to it.
-        await keepAttributes(file, provenFile(source, entry.file) ?? status);
+        keepAttributes(file, provenFile(source, entry.file) ?? status);
         await file.sync();
         packed = { ...proofOfComplete(file.exactStatus()), extension };
       } finally {

@@ -182,8 +182,8 @@ export class DiskSession implements OpenSession {
       if ((bits & WRITABLE) !== WRITABLE) chmodSync(source, bits | WRITABLE);
       const file = await OpenFile.open(source, "r+");
       try {
-        if (overwrite && place?.isFile()) await keepAttributes(file, place);
-        if (mode !== undefined) await file.chmod(mode & 0o7777);
+        if (overwrite && place?.isFile()) keepAttributes(file, place);
+        if (mode !== undefined) file.chmod(mode & 0o7777);
         if (flush) await file.datasync();
       } finally {
         await file.close();
