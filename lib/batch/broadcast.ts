@@ -1,8 +1,9 @@
 import {
-  anyOf,
   broadcastReadableStream,
   func,
   integer,
+  type Member,
+  member,
   number,
   oneOf,
   refuseUnused,
@@ -172,11 +173,12 @@ export const broadcastOptions: SchemaOf<BroadcastOptions, "branches" | "policy" 
   }),
 );
 
-/** The parameters of `addBranch()`. */
-const addBranchParameters = /* @__PURE__ */ schema(
-  "addBranch()",
-  () => ({ from: anyOf([integer(0, Number.MAX_SAFE_INTEGER), oneOf(["earliest", "latest"])]) }),
-);
+/** Returns the schema member for the parameter of `addBranch()`. */
+function fromMember(): Member<number | "earliest" | "latest", undefined> {
+  const accepts = (from: unknown): boolean =>
+    from === "earliest" || from === "latest" || (Number.isSafeInteger(from) && (from as number) >= 0);
+  return member('a whole number from 0, "earliest" or "latest"', accepts, undefined, true);
+}
 
 const HIGH_WATER_MARK = { chunks: 16, bytes: 65_536 };
 
@@ -232,6 +234,6 @@ export function broadcast<R>(
     onDrop,
     replay,
   });
-  const value = (from: unknown = 0): object => made.addBranch(addBranchParameters.members.from.check(from, "from"));
+  const value = (from: unknown = 0): object => made.addBranch(fromMember().check(from, "from"));
   return Object.defineProperty(made.branches, "addBranch", { value }) as unknown as Branches<R>;
 }
