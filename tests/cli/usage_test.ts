@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import process from "node:process";
 import test from "node:test";
 import { suggestionFor } from "../../lib/cli/usage.ts";
 import { inFolder, writeTree } from "../support/folders.ts";
+import { run } from "../support/processes.ts";
+import { root, runtime } from "../support/runtime.ts";
 import { mainHere } from "./main_here.ts";
 
 const flags = ["port", "host", "cors", "cors-origin", "fallback", "memory-limit", "no-dictionaries", "min-size"];
@@ -181,3 +184,18 @@ test("without any words the usage is printed, and the exit status is 2", async (
   assert.deepEqual([status, stdout], [2, ""]);
   assert.match(stderr, /^usage: millrace precompress DIR/);
 });
+
+test(
+  "an old Node is refused, and bunx that took it is told of the flag for Bun",
+  { skip: runtime !== "node" },
+  async () => {
+    const args = ["--import", "data:text/javascript,delete ArrayBuffer.prototype.detached", "lib/cli/cli.ts", "--help"];
+    const needs = `millrace needs Node 22.18, Deno 2.4, Bun 1.2.23 or newer; this is ${process.version}`;
+    for (
+      const [agent, hint] of [["npm/11.6.0 node/v20.0.0", ""], ["bun/1.4.5 npm/? node/v26.3.0", ": try bunx --bun"]]
+    ) {
+      const { code, stderr } = await run(process.execPath, args, root, { npm_config_user_agent: agent });
+      assert.deepEqual([code, stderr], [1, `${needs}${hint}\n`]);
+    }
+  },
+);
