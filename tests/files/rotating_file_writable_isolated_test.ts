@@ -9,6 +9,7 @@ import { inFolder } from "../support/folders.ts";
 import { contents, expectedFiles, openFilesIn, turns } from "./written.ts";
 import { tries } from "../support/long_run.ts";
 import { needs } from "../support/needs.ts";
+import { codePoint } from "../support/code_point.ts";
 
 type Item = Uint8Array | string;
 
@@ -31,7 +32,7 @@ async function written(options: RotationOptions, items: readonly Item[], pauses:
   return Object.values(files);
 }
 
-const text = fc.oneof(fc.string({ unit: "grapheme", maxLength: 40 }), fc.string({ unit: "binary", maxLength: 40 }));
+const text = fc.oneof(fc.string({ unit: "grapheme", maxLength: 40 }), fc.string({ unit: codePoint, maxLength: 40 }));
 const bytes = fc.uint8Array({ maxLength: 60 });
 /** Around the sizes from which on items are not copied. */
 const large = fc.integer({ min: 15_000, max: 70_000 }).chain((length) =>

@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
 import { PathIndex } from "../../../lib/static/scan/found_files.ts";
+import { codePoint } from "../../support/code_point.ts";
 
 const path = fc.oneof(
-  fc.string({ unit: "binary", maxLength: 30 }),
+  fc.string({ unit: codePoint, maxLength: 30 }),
   fc.string({ unit: fc.constantFrom("a", "/", "\ufeff"), maxLength: 6 }),
 );
 

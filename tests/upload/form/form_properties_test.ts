@@ -4,6 +4,7 @@ import test from "node:test";
 import fc from "fast-check";
 import { BOUNDARY, parse, TYPE, type Understood, understoodOf } from "./forms.ts";
 import { tries } from "../../support/long_run.ts";
+import { codePoint } from "../../support/code_point.ts";
 
 const encoder = new TextEncoder();
 
@@ -35,7 +36,7 @@ const awkward = fc.constantFrom(
 );
 const name = fc.oneof(
   fc.array(awkward, { maxLength: 8 }).map((units) => units.join("")),
-  fc.string({ unit: "binary", maxLength: 12 }).map((text) => text.replace(/\p{Cc}/gu, "")),
+  fc.string({ unit: codePoint, maxLength: 12 }).map((text) => text.replace(/\p{Cc}/gu, "")),
 );
 
 /** Bytes that come close to a boundary. */
