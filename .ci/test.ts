@@ -13,9 +13,10 @@
  * same on each system, or were written for POSIX.
  */
 import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { availableParallelism, cpus, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import process from "node:process";
+import { setTimeout as sleep } from "node:timers/promises";
 import { changedFiles, readGraph, testsOf } from "./changed.ts";
 import { folderOf, longTermNode } from "./fetched_node.ts";
 import { chosen as quickTests } from "./minimum/chosen.ts";
@@ -44,6 +45,12 @@ const checks: Readonly<Record<string, string[]>> = {
  * does most of its work in one thread.
  */
 const LANES = isWine ? 1 : Math.floor(3.5 * availableParallelism());
+
+/** The highest number of parts beside these, which begin while processors are idle; a part takes some 200 MB. */
+const MOST_ADDITIONAL = isWine ? 0 : LANES;
+
+/** The share of the processors' time from which they are idle, and the time over which it is measured, in ms. */
+const IDLE = { share: 0.1, time: 2000 };
 
 /** The end of the name of a file that runs in a separate process; tests/README.md lists which files must. */
 const ISOLATED = "_isolated_test.ts";
@@ -123,10 +130,18 @@ const passedAlone: { readonly name: string; readonly failure: Failure }[] = [];
 
 type Job = () => Promise<void>;
 
+/** Returns how long the processors were idle, of which time, since the system began, in ms. */
+function idleTime(): { readonly idle: number; readonly all: number } {
+  const times = cpus().map(({ times }) => times);
+  const all = times.flatMap((each) => Object.values(each)).reduce((sum, time) => sum + time, 0);
+  return { idle: times.reduce((sum, { idle }) => sum + idle, 0), all };
+}
+
 /**
- * Runs all parts and the jobs before them, {@linkcode LANES} at a time. If few tests failed, their files run once more,
- * one runtime after the other: some tests measure time and fail on a busy machine. A second failure counts; the other
- * tests are listed by name, as they may race.
+ * Runs all parts and the jobs before them, {@linkcode LANES} at a time, and one more each time that the processors were
+ * idle for a tenth of two seconds: how long a part waits depends on the machine. If few tests failed, their files run
+ * once more, one runtime after the other: some tests measure time and fail on a busy machine. A second failure counts;
+ * the other tests are listed by name, as they may race.
  */
 async function runParts(parts: readonly Part[], before: readonly Job[]): Promise<Map<string, Counts>> {
   const counted = new Map<Part, Counts>();
@@ -143,7 +158,20 @@ async function runParts(parts: readonly Part[], before: readonly Job[]): Promise
     for (let job = next(); job !== undefined; job = next()) await job();
   };
   const takers = [() => waiting.shift(), () => waiting.pop()];
-  await Promise.all(Array.from({ length: LANES }, (_, i) => lane(takers[i % takers.length])));
+  const lanes = Array.from({ length: LANES }, (_, i) => lane(takers[i % takers.length]));
+  await built;
+  let additional = 0;
+  for (let before = idleTime(); waiting.length > 0;) {
+    await sleep(IDLE.time);
+    const { idle, all } = idleTime();
+    const isIdle = idle - before.idle > IDLE.share * (all - before.all);
+    before = { idle, all };
+    const job = isIdle && additional < MOST_ADDITIONAL ? waiting.shift() : undefined;
+    if (job === undefined) continue;
+    additional++;
+    lanes.push(job().finally(() => additional--));
+  }
+  await Promise.all(lanes);
   const failed = [...counted].filter(([, counts]) => counts.failed > 0);
   const failures = failed.reduce((count, [, counts]) => count + counts.failed, 0);
   for (const [part, former] of parts.length > 1 && failures <= MOST_REPEATED ? failed : []) {
