@@ -176,7 +176,7 @@ async function runParts(parts: readonly Part[], before: readonly Job[]): Promise
   const failures = failed.reduce((count, [, counts]) => count + counts.failed, 0);
   for (const [part, former] of parts.length > 1 && failures <= MOST_REPEATED ? failed : []) {
     const files = filesOf(part, former.failures);
-    const counts = judgedHere(await runPart({ ...part, files, isShared: false }, "after"));
+    const counts = judgedHere(await runPart({ ...part, files, isShared: false, isAgain: true }, "after"));
     // The results of the other files stay as they were.
     const others = former.passed + former.failed - counts.passed - counts.failed;
     const isWhole = files.length === part.files.length;

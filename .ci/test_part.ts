@@ -16,7 +16,7 @@ const [TEST_LIMIT, PROCESS_LIMIT] = isLong || isWine ? [60 * MINUTE, 120 * MINUT
 
 /** The command and options by which a runtime runs tests. */
 export interface Runtime {
-  readonly command: (report: string, files: readonly string[]) => string[];
+  readonly command: (report: string, files: readonly string[], isAgain: boolean) => string[];
   /** Whether each named file loads its modules again, without those that earlier files loaded. */
   readonly loadsAnew: boolean;
   readonly counts: (report: string) => Counts;
@@ -25,14 +25,13 @@ export interface Runtime {
 /** The runtimes that tests run on. */
 export const runtimes: Readonly<Record<string, Runtime>> = {
   node: {
-    command: (report, files) => {
+    command: (report, files, isAgain) => {
       const reporters = ["--test-reporter=spec", "--test-reporter-destination=stdout"];
       const json = ["--test-reporter=./.ci/node_reporter.ts", `--test-reporter-destination=${report}`];
       const limits = ["--test-concurrency=1", `--test-timeout=${TEST_LIMIT}`];
-      const workers = process.env.MILLRACE_BUILT
-        ? [`--import=${pathToFileURL(join(root, ".ci/built_workers.ts"))}`]
-        : [];
-      return ["node", "--test", ...workers, ...limits, ...reporters, ...json, ...files];
+      const before = [...process.env.MILLRACE_BUILT ? ["built_workers"] : [], ...isAgain ? [] : ["untracked_tests"]];
+      const imports = before.map((name) => `--import=${pathToFileURL(join(root, `.ci/${name}.ts`))}`);
+      return ["node", "--test", ...imports, ...limits, ...reporters, ...json, ...files];
     },
     loadsAnew: true,
     counts: nodeCounts,
@@ -63,19 +62,23 @@ export interface Part {
   readonly files: readonly string[];
   /** Whether the files share modules and a process, rather than have each its own. */
   readonly isShared: boolean;
+  /** Whether the files have failed before, so that Node looks for the test of each stray error; false if left out. */
+  readonly isAgain?: boolean;
   /** Variables of the process's environment beside those of this one. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** Runs the tests of a part. Their output is shown live, or when all have ended. */
-export async function runPart({ name, files, isShared, environment }: Part, shown: "live" | "after"): Promise<Counts> {
+export async function runPart(part: Part, shown: "live" | "after"): Promise<Counts> {
+  const { name, files, isShared, isAgain = shown === "live", environment } = part;
   const folder = mkdtempSync(join(tmpdir(), "millrace-test-"));
   const report = join(folder, "report");
   const log = shown === "after" ? join(folder, "log") : undefined;
   const { command, loadsAnew } = runtimes[name];
   const groups = isShared ? [files] : files.map((file) => [file]);
   const entries = loadsAnew ? groups.map((group) => new Entry(group, folder)) : [];
-  const fault = await runTests(command(report, loadsAnew ? entries.map(({ path }) => path) : files), log, environment);
+  const named = loadsAnew ? entries.map(({ path }) => path) : files;
+  const fault = await runTests(command(report, named, isAgain), log, environment);
   let counts: Counts = { passed: 0, failed: 0, skipped: 0, failures: [] };
   try {
     counts = runtimes[name].counts(readFileSync(report, "utf8"));
@@ -90,7 +93,11 @@ export async function runPart({ name, files, isShared, environment }: Part, show
     counts.failed++;
   }
   rmSync(folder, { recursive: true });
-  const failures = counts.failures.map((failure) => ({ ...failure, name: failure.name.replaceAll(`${folder}/`, "") }));
+  const byFile = (text: string): string =>
+    entries.reduce((text, entry) => text.replaceAll(entry.path, entry.name), text);
+  const failures = counts.failures.map(({ name, file, ...failure }) => {
+    return { ...failure, name: byFile(name).replaceAll(`${folder}/`, ""), file: file && byFile(file) };
+  });
   return { ...counts, failures };
 }
 
@@ -102,7 +109,10 @@ function untoldFault(counts: Counts, fault: string | undefined, broken: readonly
   return counts.passed + counts.skipped === 0 ? "no test ran" : undefined;
 }
 
-/** A module that imports test files, which loads shared imports once, and reports when all have loaded. */
+/**
+ * A module that imports test files, which loads shared imports once, and reports when all have loaded. It is JavaScript:
+ * for a new module in TypeScript Node loads its compiler, which takes 45 ms of a processor.
+ */
 class Entry {
   readonly name: string;
   readonly path: string;
@@ -111,7 +121,7 @@ class Entry {
   constructor(files: readonly string[], folder: string) {
     this.name = files.length === 1 ? files[0] : `one of ${files.length} files`;
     // A runtime names it by its path where it knows no test.
-    this.path = join(folder, files.length === 1 ? files[0] : "tests/together_test.ts");
+    this.path = join(folder, files.length === 1 ? files[0].replace(/ts$/, "js") : "tests/together_test.js");
     this.#loaded = `${this.path}.loaded`;
     mkdirSync(dirname(this.path), { recursive: true });
     writeFileSync(join(folder, "package.json"), '{"type":"module"}');
