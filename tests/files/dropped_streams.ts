@@ -6,14 +6,17 @@
 import { readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import {
+import type * as Files from "../../lib/files/mod.ts";
+import { faceOf } from "../support/built_faces.ts";
+
+const {
   AtomicFile,
   isTemporaryName,
   NumberFileWriter,
   openFileReadable,
   openFileWritable,
   RotatingFileWritable,
-} from "../../lib/files/mod.ts";
+}: typeof Files = await import(faceOf("files"));
 
 const [folder, rounds, ...names] = process.argv.slice(2);
 const file = join(folder, "file");

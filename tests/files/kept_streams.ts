@@ -3,7 +3,10 @@
  * collected in between, holding no more of the stream than that takes; prints how many bytes there were.
  */
 import process from "node:process";
-import { openFileReadable } from "../../lib/files/mod.ts";
+import type * as Files from "../../lib/files/mod.ts";
+import { faceOf } from "../support/built_faces.ts";
+
+const { openFileReadable }: typeof Files = await import(faceOf("files"));
 
 const [file, ...names] = process.argv.slice(2);
 
