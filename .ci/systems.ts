@@ -95,7 +95,7 @@ async function runGroup(files: readonly string[], isLast = false): Promise<Count
   const folder = mkdtempSync(join(tmpdir(), "millrace-wine-"));
   const [report, log] = [join(folder, "report"), join(folder, "log")];
   const reporter = ["--test-reporter=./.ci/node_reporter.ts", `--test-reporter-destination=Z:${report}`];
-  const limits = ["--experimental-test-isolation=none", "--test-concurrency=1", "--test-timeout=120000"];
+  const limits = ["--experimental-test-isolation=none", "--test-concurrency=1", "--test-timeout=240000"];
   const expected = join(folder, "products");
   if (files.includes(products.test)) {
     const env = { ...process.env, [products.variable]: expected };
