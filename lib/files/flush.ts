@@ -4,7 +4,7 @@ import { flushFlags, mayRead } from "../runtime/mod.ts";
 import { codeOf, failingNow, fileFailure } from "./failure.ts";
 import { OpenFile } from "./open_file.ts";
 import { followedPlace } from "./place.ts";
-import { UNSHARED, whileRefused, whileRefusedNow } from "./rename.ts";
+import { NOT_NOW, whileRefused, whileRefusedNow } from "./rename.ts";
 
 /** Error codes of systems that cannot flush a folder, or do not let this user open one. */
 const refusals: readonly unknown[] = ["EACCES", "EBADF", "EINVAL", "EISDIR", "ENOTSUP", "EPERM"];
@@ -29,7 +29,7 @@ function requireRefusal(error: { readonly code?: unknown }): undefined {
 }
 
 /** Transient failures, which are retried: no free descriptor, and files in use. */
-const passing = { codes: new Set(["EMFILE", "ENFILE", ...UNSHARED]), deadline: 60_000 };
+const passing = { codes: NOT_NOW, deadline: 60_000 };
 
 /**
  * Waits until the bytes of closed files, and the names in their folder, are on the disk. Removed files are skipped.

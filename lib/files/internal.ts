@@ -20,7 +20,7 @@ export {
 } from "./names.ts";
 export { flushFolder } from "./flush.ts";
 export { fileNumber, isSureNumber, OpenFile } from "./open_file.ts";
-export { fileFailure, reasonOf } from "./failure.ts";
+export { codeOf, fileFailure, reasonOf } from "./failure.ts";
 export { HeldFolder, makeDirectory, makeDirectorySync } from "./folders.ts";
 export { copyToTemporary } from "./copy_file_atomic.ts";
 export {
@@ -39,10 +39,12 @@ export { continuedBy } from "./series/rotating_file_writable.ts";
 export type { ContinuedRotation } from "./series/continued_rotation.ts";
 export { rotationMembers } from "./series/rotation_options.ts";
 export {
+  NOT_NOW,
   removeFileNow,
   removeFolderNow,
   renameFile,
   renameFileNow,
+  SHORTAGE,
   UNSHARED,
   whileRefused,
   whileRefusedNow,

@@ -10,6 +10,10 @@ const RENAME_TIMEOUT = { later: 5000, now: 500 };
 export const LEASED: ReadonlySet<string> = new Set(["EAGAIN"]);
 /** The refusal on Windows while another program has a file open without sharing it. */
 export const UNSHARED: ReadonlySet<string> = new Set(["EBUSY"]);
+/** The refusals while no descriptor is free, in the process or in the system. */
+export const SHORTAGE: ReadonlySet<string> = new Set(["EMFILE", "ENFILE"]);
+/** The refusals to open a file that say nothing about its content. */
+export const NOT_NOW: ReadonlySet<string> = new Set([...SHORTAGE, ...UNSHARED]);
 /** The refusals of files that other programs have open. */
 export const IN_USE: ReadonlySet<string> = new Set([...LEASED, ...UNSHARED]);
 /** The first and the maximum pause in ms between attempts. */

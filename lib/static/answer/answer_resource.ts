@@ -10,7 +10,7 @@ import {
 import { type Answer, fieldsFor, only, type RequestFields, valueOf, without } from "./answer.ts";
 import { contentTypeOf } from "./fields.ts";
 import type { Resource } from "./resource.ts";
-import type { Variant } from "./variant.ts";
+import { CANNOT_BE_OPENED, type Variant } from "./variant.ts";
 
 /** The outcome of a request's preconditions: it continues, fails (412), or the client has the variant (304). */
 export type Verdict = "go on" | "failed" | Variant;
@@ -84,8 +84,6 @@ export function answerRange(field: string, variant: Variant): Answer | "ignored"
   return variant.answer(206, [...without(fieldsFor("part", variant.fields()), ["content-type"]), ...own], body);
 }
 
-const ASK_AGAIN = ["Retry-After", "1", "Cache-Control", "no-store"];
-
 /** Called when a variant's file differs from the scan. */
 export type OnFault = (variant: Variant) => void;
 
@@ -103,13 +101,12 @@ export function answerResource(
     if (answer) return answer;
   }
   if (resource.isFormer) return undefined;
-  return resource.general().text(503, "The file is being replaced: ask again", ASK_AGAIN);
+  return resource.unavailable("The file is being replaced");
 }
 
 /** Returns the answer for a file that cannot be opened now: too many files are open, or another program denies sharing it. */
 export function answerBusy(resource: Resource, request: RequestFields): Answer {
-  const general = resource.general();
-  return general.permit(general.text(503, "The file cannot be opened now: ask again", ASK_AGAIN), request);
+  return resource.general().permit(resource.unavailable(CANNOT_BE_OPENED), request);
 }
 
 /** Returns the answer; undefined if a file has changed, after `onFault`, which removes that variant from the choice. */

@@ -1,4 +1,4 @@
-import { type Fields, type RequestFields, valueOf, varying } from "./answer.ts";
+import { type Answer, type Fields, type RequestFields, valueOf, varying } from "./answer.ts";
 import { customFields, GeneralFields } from "./custom_fields.ts";
 import { fieldsOf } from "./fields.ts";
 import { type AcceptedCodings, acceptedCodings, availableDictionary, mayUseDictionary } from "../../semantics/mod.ts";
@@ -8,6 +8,9 @@ import type { Proofs } from "../scan/proofs.ts";
 import type { Representation, TreeFile } from "../scan/representation.ts";
 import type { TreeSettings } from "./settings.ts";
 import { Variant } from "./variant.ts";
+
+/** The fields of answers that another request soon afterwards would not get. */
+export const ASK_AGAIN: Fields = ["Retry-After", "1", "Cache-Control", "no-store"];
 
 /** A file of the tree with its variants and the state of its responses. */
 export class Resource {
@@ -67,6 +70,11 @@ export class Resource {
     return this.#general!;
   }
 
+  /** Returns the answer while the file cannot be sent, for a `reason` in words. */
+  unavailable(reason: string): Answer {
+    return this.general().text(503, `${reason}: ask again`, ASK_AGAIN);
+  }
+
   /** Returns the same resource, with `name` added to the `Vary` of its responses. */
   varyingBy(name: string): Resource {
     const resource = new Resource(this.file, this.path, this.settings, this.memory, this.#proofs);
@@ -107,7 +115,7 @@ export class Resource {
   /** Verifies the unverified variants, if that is possible now. */
   #settle(): void {
     if (this.#proofs.count === this.#decided) return;
-    this.#proofs.settle(this.file);
+    const isSettled = this.#proofs.settle(this.file);
     for (const variant of [...this.variants, ...this.deltas]) {
       if (!variant.isOpen || this.#proofs.isOpen(variant.representation)) continue;
       if (this.#proofs.isProven(variant.representation)) variant.isOpen = false;
@@ -115,7 +123,7 @@ export class Resource {
     }
     this.#lastAccepted = undefined;
     this.#hasOpen = [...this.variants, ...this.deltas].some(({ isOpen }) => isOpen);
-    this.#decided = this.#proofs.count;
+    this.#decided = isSettled ? this.#proofs.count : -1;
   }
 
   /** Makes both kinds of fields at once, so that `headers()` is called once. */

@@ -3,12 +3,15 @@ import { fileNumber } from "../../files/internal.ts";
 import { formatDigest } from "../../semantics/mod.ts";
 import { joinBytes } from "../../streams/internal.ts";
 import { Answer, type Fields, fieldsFor, type FileParts, valueOf, without } from "./answer.ts";
-import { readVerified } from "../scan/file_content.ts";
+import { isPassingRefusal, readVerified } from "../scan/file_content.ts";
 import type { Representation } from "../scan/representation.ts";
 import type { Resource } from "./resource.ts";
 
 /** The length of the SHA-256 in an entity tag, in base64 digits: 132 bits. */
 const TAG_LENGTH = 22;
+
+/** The reason of a 503 for a file that is as scanned as far as is known. */
+export const CANNOT_BE_OPENED = "The file cannot be opened now";
 
 /** A form in which a resource is sent, and its responses, each made at its first request. */
 export class Variant {
@@ -45,11 +48,22 @@ export class Variant {
 
   /** Returns the answer with the whole variant; undefined if its file has changed since the scan. */
   whole(): Answer | undefined {
-    return this.#whole ??= this.answer(200, [...this.fields(), "Content-Length", String(this.representation.size)]);
+    if (this.#whole !== undefined) return this.#whole;
+    const answer = this.answer(200, [...this.fields(), "Content-Length", String(this.representation.size)]);
+    return answer?.status === 200 ? this.#whole = answer : answer;
   }
 
-  /** Returns an answer with all bytes, or with parts and the bytes between them. */
+  /** Returns an answer with all bytes, or with parts and the bytes between them; a 503 if the file cannot be opened now. */
   answer(status: number, fields: Fields, parts?: FileParts["parts"]): Answer | undefined {
+    try {
+      return this.#answer(status, fields, parts);
+    } catch (error) {
+      if (!isPassingRefusal(error)) throw error;
+      return this.resource.unavailable(CANNOT_BE_OPENED);
+    }
+  }
+
+  #answer(status: number, fields: Fields, parts?: FileParts["parts"]): Answer | undefined {
     if (!this.isKept) {
       if (!this.#isKnown()) return undefined;
       return new Answer(status, fields, {

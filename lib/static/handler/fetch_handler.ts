@@ -2,7 +2,8 @@ import { fileSlice } from "../../runtime/mod.ts";
 import { Timer } from "../../timers/mod.ts";
 import { answerBusy } from "../answer/answer_resource.ts";
 import { type Answer, type FileParts, valueOf } from "../answer/answer.ts";
-import { FileReader, isAsScanned, isPassingRefusal } from "./file_reader.ts";
+import { isPassingRefusal } from "../scan/file_content.ts";
+import { FileReader, requireReadable } from "./file_reader.ts";
 import type { HandlerRequest } from "./respond.ts";
 import type { Site } from "./site.ts";
 
@@ -78,7 +79,7 @@ function askedBy({ method, url, headers }: Request): HandlerRequest {
 
 function send(site: Site, request: Request, answer: Answer): Response | Promise<Response> {
   const successor = site.successorOf(answer);
-  if (successor) return successor.then(() => fetchFrom(site, request));
+  if (successor) return successor.then(() => fetchFrom(site, request), () => answer.response());
   if (request.method === "HEAD") return new Response(null, answer.init());
   return answer.file ? fromFile(site, request, answer, answer.file) : answer.response();
 }
@@ -90,11 +91,12 @@ function fromFile(site: Site, request: Request, answer: Answer, file: FileParts)
   const init = slice && isNameless(answer) ? answer.with(["Content-Disposition", "inline"]).init() : answer.init();
   try {
     if (slice === undefined) return new Response(fileBody(file, (sending) => site.track(sending)), init);
+    // Synchronously: the server opens the file when it gets the Response, and would send a file that replaced it meanwhile.
+    requireReadable(file.variant);
+    return new Response(slice, init);
   } catch (error) {
     return onFailure(error, site, request, file);
   }
-  // Synchronously: the server opens the file when it gets the Response, and would send a file that replaced it meanwhile.
-  return isAsScanned(file.variant) ? new Response(slice, init) : withoutVariant(site, request, file);
 }
 
 async function readWhole(
@@ -114,13 +116,14 @@ async function readWhole(
   }
 }
 
-function onFailure(error: unknown, site: Site, request: Request, file: FileParts): Response | Promise<Response> {
-  if (!isPassingRefusal(error)) return withoutVariant(site, request, file);
-  return answerBusy(file.variant.resource, request.headers).response();
-}
-
-/** Answers without a variant whose file has changed since the scan. */
-function withoutVariant(site: Site, request: Request, { variant }: FileParts): Response | Promise<Response> {
+/** Answers with a 503 if the file cannot be opened now, or without a variant whose file has changed since the scan. */
+function onFailure(
+  error: unknown,
+  site: Site,
+  request: Request,
+  { variant }: FileParts,
+): Response | Promise<Response> {
+  if (isPassingRefusal(error)) return answerBusy(variant.resource, request.headers).response();
   site.fault(variant);
   return fetchFrom(site, request);
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type BigIntStats, close, fstatSync, read, type Stats, statSync } from "node:fs";
+import { type BigIntStats, close, closeSync, fstatSync, read, type Stats } from "node:fs";
 import { fileNumber, whileUnshared } from "../../files/internal.ts";
 import type { FileParts } from "../answer/answer.ts";
 import type { Variant } from "../answer/variant.ts";
@@ -8,10 +8,15 @@ import { openToRead } from "../scan/file_content.ts";
 /** The size of a read in bytes: larger reads are hardly faster, and each slow client needs a buffer of this size. */
 export const CHUNK_SIZE: number = 128 * 1024;
 
-/** Whether the file of `variant` is unchanged since the scan. Opens no file, so it can be called before the response begins. */
-export function isAsScanned(variant: Variant): boolean {
-  const found = statSync(variant.representation.file, { throwIfNoEntry: false });
-  return found !== undefined && matches(found, variant, () => statSync(variant.representation.file, { bigint: true }));
+/** Opens the file of `variant` and closes it. @throws {Error} if it cannot be opened now, or differs from the scan. */
+export function requireReadable(variant: Variant): void {
+  const descriptor = openToRead(variant.representation.file);
+  try {
+    const isAsScanned = matches(fstatSync(descriptor), variant, () => fstatSync(descriptor, { bigint: true }));
+    if (!isAsScanned) throw new Error(`${variant.representation.file} has changed since the scan`);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 function matches(
@@ -126,11 +131,6 @@ export class FileReader {
       });
     });
   }
-}
-
-/** Whether `error` is unrelated to the file: no descriptors are left, or another program denies sharing it. */
-export function isPassingRefusal(error: unknown): boolean {
-  return ["EMFILE", "ENFILE", "EBUSY"].includes((error as NodeJS.ErrnoException).code ?? "");
 }
 
 /** Ignores a failure to close: a file that was only read loses no data. */

@@ -3,7 +3,8 @@ import { writeHead } from "../../runtime/mod.ts";
 import { joinedNames, linkToDictionaryBelow, useAsDictionaryBelow } from "../../semantics/mod.ts";
 import { answerBusy } from "../answer/answer_resource.ts";
 import type { Answer, Fields, FileParts, RequestFields } from "../answer/answer.ts";
-import { CHUNK_SIZE, FileReader, isPassingRefusal } from "./file_reader.ts";
+import { isPassingRefusal } from "../scan/file_content.ts";
+import { CHUNK_SIZE, FileReader } from "./file_reader.ts";
 import type { HandlerRequest } from "./respond.ts";
 import { rawPath } from "./served_paths.ts";
 import type { Site } from "./site.ts";
@@ -111,7 +112,8 @@ export function answerNode(site: Site, req: MountedRequest, res: ServerResponse,
   if (answer === undefined) return next!();
   const successor = site.successorOf(answer);
   if (!successor) return send(site, req, res, answer, next);
-  successor.then(() => answerNode(site, req, res, next)).catch(next ?? (() => res.destroy()));
+  const sent = successor.then(() => answerNode(site, req, res, next), () => send(site, req, res, answer, next));
+  sent.catch(next ?? (() => res.destroy()));
 }
 
 function askedBy(req: MountedRequest, basePath: string): HandlerRequest {

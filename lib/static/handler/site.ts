@@ -1,9 +1,12 @@
 import { lstatSync } from "node:fs";
+import { SHORTAGE, whileRefused } from "../../files/internal.ts";
 import { endsWithin, TurnSlicer } from "../../timers/mod.ts";
-import { Answer } from "../answer/answer.ts";
+import type { Answer } from "../answer/answer.ts";
 import type { Settings } from "../answer/settings.ts";
 import type { Variant } from "../answer/variant.ts";
-import type { Warn } from "../scan/representation.ts";
+import { isPassingRefusal, isShortage } from "../scan/file_content.ts";
+import type { TreeMemory } from "../scan/memory.ts";
+import type { Representation, Warn } from "../scan/representation.ts";
 import { scanTree, type TreeState, treeState } from "../scan/scan_tree.ts";
 import { decodeTarget } from "./served_paths.ts";
 import { FolderWatch, RescanScheduler, type Served } from "./rescan.ts";
@@ -29,6 +32,16 @@ export async function warnOfChanged(former: Table, table: Table, warn: Warn): Pr
     if (turns.isOver) await turns.next();
     const path = table.tree.changedPath(file, former.tree);
     if (path !== undefined && former.isImmutable(path)) warn(path, MESSAGE);
+  }
+}
+
+/** Whether a file can be read into memory, as far as is known. */
+function isReadable(memory: TreeMemory, representation: Representation): boolean {
+  try {
+    return memory.read(representation) !== undefined;
+  } catch (error) {
+    if (isPassingRefusal(error)) return true; // its first request reads it
+    throw error;
   }
 }
 
@@ -109,7 +122,7 @@ export class Site {
   async #complete(partial: Table, former: Table | undefined): Promise<void> {
     const isOver = (): boolean => this.#table !== partial;
     try {
-      await partial.readAll(isOver);
+      await whileRefused(() => partial.readAll(isOver), { codes: SHORTAGE, deadline: Infinity });
       if (isOver()) return;
       const table = await partial.whole(this.#settings);
       await this.#load(table);
@@ -123,9 +136,12 @@ export class Site {
   respond(request: HandlerRequest): Answer {
     const path = this.#isPartial ? decodeTarget(request.target) : undefined;
     const reading = path === undefined ? undefined : this.#table?.readFor(path);
-    const standIn = reading && new Answer(503, []);
-    if (standIn) this.#readings.set(standIn, reading);
-    if (standIn) return standIn;
+    if (reading) {
+      const { general, busy } = this.#table!.folder;
+      const standIn = general.permit(busy, request.fields).with([]);
+      this.#readings.set(standIn, reading);
+      return standIn;
+    }
     return this.#table ? respond(this.#table, request, this.fault) : respondClosed(this.#closed!, request);
   }
 
@@ -191,7 +207,7 @@ export class Site {
   watch(): void {
     const onChange = (): void => {
       this.#isDeployed = true;
-      this.#follow().catch((error) => this.#settings.warn("", `cannot be scanned: ${error.message}`));
+      this.#follow().catch((error) => this.#isLasting(error));
     };
     const onError = (error: NodeJS.ErrnoException): void => {
       const wayOut = WATCH_LIMITS[error.code ?? ""] ?? "";
@@ -256,9 +272,16 @@ export class Site {
         return this.#replaceOnce(async (table) => hasAll(table) && await isAtRest());
       });
     } catch (error) {
-      this.#settings.warn("", `cannot be scanned: ${(error as Error).message}`);
-      return true; // the next change retries it
+      return this.#isLasting(error); // the next change retries it
     }
+  }
+
+  /** Warns of a failed scan; returns whether it fails as long as the folder is as it is. Otherwise another one follows. */
+  #isLasting(error: unknown): boolean {
+    this.#settings.warn("", `cannot be scanned: ${(error as Error).message}`);
+    if (!isShortage(error)) return true;
+    this.#succession.begin();
+    return false;
   }
 
   /** Scans the folder at once if no served file is missing; otherwise, such as during a build, once changes have stopped. */
@@ -272,9 +295,12 @@ export class Site {
   async #replaceOnce(isWhole: (table: Table) => boolean | Promise<boolean>): Promise<boolean> {
     const isDeployed = this.#isDeployed;
     this.#isDeployed = false;
-    const isReplaced = await this.#replace(isDeployed, isWhole);
-    if (!isReplaced && isDeployed) this.#isDeployed = true;
-    return isReplaced;
+    let isReplaced = false;
+    try {
+      return isReplaced = await this.#replace(isDeployed, isWhole);
+    } finally {
+      if (!isReplaced && isDeployed) this.#isDeployed = true;
+    }
   }
 
   /** Scans the folder, and serves the result if `isWhole` accepts it; returns whether it does. */
@@ -319,7 +345,7 @@ export class Site {
     return table;
   }
 
-  /** Reads the bytes that are kept in memory, so that no request waits for them. */
+  /** Reads the bytes that are kept in memory, so that no request waits for them: all, unless files cannot be opened now. */
   async #load(table: Table): Promise<void> {
     const turns = new TurnSlicer();
     const { tree, memory } = table;
@@ -327,8 +353,7 @@ export class Site {
       if (turns.isOver) await turns.next();
       if (this.#isClosed) return;
       for (const representation of tree.representationsOf(file, memory.keeps)) {
-        if (memory.read(representation)) continue;
-        const variant = table.variantOf(file, representation);
+        const variant = isReadable(memory, representation) ? undefined : table.variantOf(file, representation);
         if (variant) this.fault(variant);
       }
     }

@@ -3,7 +3,7 @@ import { TurnSlicer } from "../../timers/mod.ts";
 import { type Answer, valueOf } from "../answer/answer.ts";
 import { type CrossOrigin, customFields, GeneralFields } from "../answer/custom_fields.ts";
 import { printable, warnOnce } from "../answer/options.ts";
-import { Resource } from "../answer/resource.ts";
+import { ASK_AGAIN, Resource } from "../answer/resource.ts";
 import { type Settings, settingsFor, type TreeSettings } from "../answer/settings.ts";
 import type { Variant } from "../answer/variant.ts";
 import { readVerified } from "../scan/file_content.ts";
@@ -22,6 +22,8 @@ export class FolderAnswers {
   readonly failed: Answer;
   /** The response to every request once the handler is closed. */
   readonly closed: Answer;
+  /** The response while files of the folder cannot be opened. */
+  readonly busy: Answer;
   readonly cors: CrossOrigin | undefined;
   /** The status of redirects; undefined: 301 for folders, 308 for pages. */
   readonly redirectStatus: number | undefined;
@@ -34,6 +36,7 @@ export class FolderAnswers {
     this.badRequest = this.general.text(400, "Bad Request: the path is not well-formed");
     this.notFound = this.general.text(404, "Not Found");
     this.failed = this.general.text(500, "Internal Server Error", ["Cache-Control", "no-store"]);
+    this.busy = this.general.text(503, "Files cannot be opened now: ask again", ASK_AGAIN);
     this.closed = this.general.text(503, "The server is going down", ["Cache-Control", "no-store"]);
   }
 }

@@ -2,7 +2,7 @@ import { lstatSync } from "node:fs";
 import { fileNumber } from "../../files/internal.ts";
 import { fileStatus } from "../../runtime/mod.ts";
 import type { TurnSlicer } from "../../timers/mod.ts";
-import { CHUNK_SIZE, type FileContent, isAbove, readContent, reasonOf } from "./file_content.ts";
+import { CHUNK_SIZE, type FileContent, isAbove, isShortage, readContent, reasonOf } from "./file_content.ts";
 import type { FileColumns } from "./found_files.ts";
 import type { ManifestTime } from "./manifest_records.ts";
 import { SMALL_BODY } from "./memory.ts";
@@ -103,6 +103,7 @@ export async function examineVariant(variant: VariantToExamine, scan: Scan): Pro
     const kind = found.kindOf(index)!;
     if (kind.dictionary) found.dictionaries.set(index, dictionaryIn(content, kind));
   } catch (error) {
+    if (isShortage(error)) throw error;
     found.contents.clear(index);
     warn(pathOf(variant, found), `this variant is left out: ${reasonOf(error)}`);
   }
@@ -158,7 +159,23 @@ function faultOf(content: FileContent, variant: VariantToExamine, { found }: Sca
   return faultInBytes(content, found.kindOf(index)!, found.contents.sizeOf(found.firstOf(file)));
 }
 
-/** Examines the content of a file and its variants; warns of unexpected ones and drops them. */
+/** Examines a file that an earlier scan left. If descriptors are short, it is as before, and can be examined again. */
+export async function examineLater(file: number, scan: Scan): Promise<void> {
+  const { contents } = scan.found;
+  const before: (() => void)[] = [];
+  for (let i = scan.found.firstOf(file); i < scan.found.firstOf(file + 1); i++) {
+    const [size, sha256] = contents.has(i) ? [contents.sizeOf(i), contents.sha256Of(i)] : [];
+    before.push(() => size === undefined ? contents.clear(i) : contents.set(i, size, sha256!, "base64"));
+  }
+  try {
+    await examine(file, scan);
+  } catch (error) {
+    for (const restore of before) restore();
+    throw error;
+  }
+}
+
+/** Examines the content of a file and its variants; warns of unexpected ones and drops them. Throws if descriptors are short. */
 export async function examine(file: number, scan: Scan): Promise<void> {
   const { found, warn } = scan;
   const { contents } = found;
@@ -168,6 +185,7 @@ export async function examine(file: number, scan: Scan): Promise<void> {
   try {
     isAsRecorded = await examineOriginal(file, first, scan);
   } catch (error) {
+    if (isShortage(error)) throw error;
     for (let i = first; i < end; i++) contents.clear(i);
     if (found.siteDictionary === file) found.siteDictionary = undefined;
     return warn(found.paths.at(file), `it is left out: ${reasonOf(error)}`);

@@ -2,9 +2,13 @@ import * as crypto from "node:crypto";
 import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
 import {
+  codeOf,
   fileNumber,
+  NOT_NOW,
   reasonOf as systemReasonOf,
+  SHORTAGE,
   UNSHARED,
+  whileRefused,
   whileRefusedNow,
   whileUnshared,
 } from "../../files/internal.ts";
@@ -22,6 +26,19 @@ const hint: Readonly<Record<string, string>> = { EMFILE: "raise the limit (ulimi
 /** Returns the reason of a file system error, in plain words. */
 export function reasonOf(error: unknown): string {
   return systemReasonOf(error, ofFoundFile, hint);
+}
+
+/** The waits for files that cannot be opened now. */
+export const WHILE_REFUSED: { readonly codes: ReadonlySet<string> } = { codes: NOT_NOW };
+
+/** Whether `error` says nothing about the file: no descriptor is free, or another program denies sharing it. */
+export function isPassingRefusal(error: unknown): boolean {
+  return NOT_NOW.has(codeOf(error) ?? "");
+}
+
+/** Whether `error`, or its cause, is a lack of descriptors, which concerns all files. */
+export function isShortage(error: unknown): boolean {
+  return SHORTAGE.has(codeOf(error) ?? codeOf((error as Error).cause) ?? "");
 }
 
 export const CHUNK_SIZE: number = 256 * 1024;
@@ -67,6 +84,8 @@ export function sha256(bytes: Uint8Array): string {
 
 /**
  * Returns the bytes of a representation if the file still has the hash of the scan; valid until the next file is read.
+ *
+ * @throws {Error} a passing refusal, which is no sign of a change.
  */
 export function readVerified({ file, size, sha256: expected }: Representation): Uint8Array<ArrayBuffer> | undefined {
   let descriptor: number | undefined;
@@ -77,7 +96,8 @@ export function readVerified({ file, size, sha256: expected }: Representation): 
     if (readFully(descriptor, space, size + 1) !== size) return undefined;
     const bytes = space.subarray(0, size);
     return sha256(bytes) === expected ? bytes : undefined;
-  } catch {
+  } catch (error) {
+    if (isPassingRefusal(error)) throw error;
     return undefined; // the file was removed, or can no longer be read
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
@@ -127,8 +147,8 @@ export function readContent(
 ): FileContent | Promise<FileContent> {
   const read = () => readSmall(path, limit) ?? readLarge(path, turns);
   const readAgain = (error: unknown): Promise<FileContent> => {
-    if (!UNSHARED.has((error as { code?: string }).code!)) throw error;
-    return whileUnshared(read);
+    if (!isPassingRefusal(error)) throw error;
+    return whileRefused(read, WHILE_REFUSED);
   };
   try {
     const content = read();

@@ -1,10 +1,10 @@
 import { statSync } from "node:fs";
 import { basename, sep } from "node:path";
-import { realPath } from "../../files/internal.ts";
+import { realPath, whileRefused } from "../../files/internal.ts";
 import { isOwnName } from "../../precompress/internal.ts";
 import { folderEntries } from "../../runtime/mod.ts";
 import type { TurnSlicer } from "../../timers/mod.ts";
-import { reasonOf } from "./file_content.ts";
+import { isShortage, reasonOf, WHILE_REFUSED } from "./file_content.ts";
 import { FileColumns } from "./found_files.ts";
 import { variantKinds, type Warn } from "./representation.ts";
 
@@ -79,6 +79,7 @@ function addLink(name: string, folder: Folder, listed: ListedFolder, { root, war
       listed.links.set(name, real);
     }
   } catch (error) {
+    if (isShortage(error)) throw error; // Bun opens links to resolve them
     const reason = (error as NodeJS.ErrnoException).code === "ENOENT" ? "it leads nowhere" : reasonOf(error);
     warn(folder.path + name, `this symbolic link is left out: ${reason}`);
   }
@@ -100,7 +101,7 @@ function withSeparator(path: string): string {
   return path.endsWith(sep) ? path : path + sep;
 }
 
-/** Lists the files below `root`, a real path, with their variants. Throws if the root cannot be read. */
+/** Lists the files below `root`, a real path, with their variants. Throws if the root cannot be read, or descriptors are short. */
 export async function listTree(root: string, dotfiles: boolean, warn: Warn, turns: TurnSlicer): Promise<FileColumns> {
   const found = new FileColumns();
   const first: Folder = { path: "", real: withSeparator(root), above: undefined };
@@ -109,11 +110,11 @@ export async function listTree(root: string, dotfiles: boolean, warn: Warn, turn
   for (let folder = waiting.pop(); folder; folder = waiting.pop()) {
     if (turns.isOver) await turns.next();
     try {
-      const listed = list(folder, listing);
+      const listed = await whileRefused(() => list(folder, listing), WHILE_REFUSED);
       for (const each of listed.folders) waiting.push(each);
       addFiles(listed, found);
     } catch (error) {
-      if (folder === first) throw error;
+      if (folder === first || isShortage(error)) throw error;
       warn(folder.path.slice(0, -1), `this folder is left out: ${reasonOf(error)}`);
     }
   }

@@ -1,11 +1,11 @@
 import { closeSync, lstatSync } from "node:fs";
 import { join } from "node:path";
-import { whileUnshared } from "../../files/internal.ts";
+import { whileRefused } from "../../files/internal.ts";
 import { generationOf, ManifestLines } from "../../precompress/internal.ts";
 import { manifestName, readManifest } from "../../precompress/mod.ts";
 import type { FileStatus } from "../../runtime/mod.ts";
 import type { TurnSlicer } from "../../timers/mod.ts";
-import { openToRead, readFullyLater, reasonOf } from "./file_content.ts";
+import { isShortage, openToRead, readFullyLater, reasonOf, WHILE_REFUSED } from "./file_content.ts";
 import type { FileColumns } from "./found_files.ts";
 import type { VariantKind, Warn } from "./representation.ts";
 
@@ -20,7 +20,7 @@ export async function readManifestLines(
   add: (path: string, record: unknown) => void,
   turns: TurnSlicer,
 ): Promise<boolean> {
-  const file = await whileUnshared(() => openToRead(path));
+  const file = await whileRefused(() => openToRead(path), WHILE_REFUSED);
   try {
     const decoder = new TextDecoder("utf-8", { fatal: true });
     const lines = new ManifestLines(add);
@@ -130,6 +130,7 @@ export async function takeRecords(
     if (!await readManifestLines(path, take, turns)) await takeWhole(root, found);
     return new ManifestTime(manifest);
   } catch (error) {
+    if (isShortage(error)) throw error;
     clear(found);
     warn(manifestName, `it is not used, so that every file is read: ${reasonOf(error)}`);
     return undefined;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync } from "node:fs";
 import type { decompressSync } from "../../codecs/mod.ts";
-import { whileUnshared } from "../../files/internal.ts";
+import { whileRefused } from "../../files/internal.ts";
 import {
   ContentDecoder,
   isUndoable,
@@ -10,7 +10,15 @@ import {
   type UndoableCoding,
 } from "../../semantics/mod.ts";
 import type { TurnSlicer } from "../../timers/mod.ts";
-import { CHUNK_SIZE, openToRead, readFullyLater, readVerified, sha256 } from "./file_content.ts";
+import {
+  CHUNK_SIZE,
+  isPassingRefusal,
+  openToRead,
+  readFullyLater,
+  readVerified,
+  sha256,
+  WHILE_REFUSED,
+} from "./file_content.ts";
 import type { Representation, TreeFile, Warn } from "./representation.ts";
 import type { Tree } from "./tree.ts";
 
@@ -47,7 +55,7 @@ async function isProvenInTurns(
   let file: number | undefined;
   let size = 0;
   try {
-    file = await whileUnshared(() => openToRead(variant.file));
+    file = openToRead(variant.file);
     while (true) {
       const length = await readFullyLater(file, input, CHUNK_SIZE);
       decoder.write(input.subarray(0, length));
@@ -62,7 +70,8 @@ async function isProvenInTurns(
       if (decoder.isDone) break;
     }
     return decoder.trailing === undefined && hash.digest("base64") === original.sha256;
-  } catch {
+  } catch (error) {
+    if (isPassingRefusal(error)) throw error;
     return false; // the variant is corrupt or missing
   } finally {
     decoder.close();
@@ -116,28 +125,44 @@ export class Proofs {
     return this.#tree.unproven > 0 && this.#openOf(file).length > 0;
   }
 
-  /** Verifies the variants of a small file. Those of larger ones are not sent before {@linkcode settleAll}. */
-  settle(file: TreeFile): void {
-    if (file.identity.size > SMALL || this.#decompress === undefined) return;
-    for (const variant of this.#openOf(file)) {
-      if (variant.dictionary !== undefined && this.#tree.unread.size > 0) continue; // the dictionary may be unread
-      if (this.#tree.isOpen(variant.index)) this.#conclude(file, variant, this.#isProvenAtOnce(file, variant));
+  /**
+   * Verifies the variants of a small file; returns false if some cannot be opened now. Those of larger files are not
+   * sent before {@linkcode settleAll}.
+   */
+  settle(file: TreeFile): boolean {
+    if (file.identity.size > SMALL || this.#decompress === undefined) return true;
+    try {
+      for (const variant of this.#openOf(file)) {
+        if (variant.dictionary !== undefined && this.#tree.unread.size > 0) continue; // the dictionary may be unread
+        if (this.#tree.isOpen(variant.index)) this.#conclude(file, variant, this.#isProvenAtOnce(file, variant));
+      }
+    } catch (error) {
+      if (!isPassingRefusal(error)) throw error;
+      return false;
     }
+    return true;
   }
 
-  /** Verifies the variants of all larger files. */
+  /** Verifies the variants of all larger files, at last those that could not be opened meanwhile. */
   async settleAll(turns: TurnSlicer, isOver: () => boolean): Promise<void> {
+    const later: (() => Promise<void>)[] = [];
     for (let i = 0; i < this.#tree.length && this.#tree.unproven > 0; i++) {
       if (turns.isOver) await turns.next();
       const file = this.#tree.at(i);
       if (!file || file.identity.size <= SMALL) continue;
       for (const variant of this.#openOf(file)) {
-        if (isOver()) return;
-        if (this.#tree.isOpen(variant.index)) {
+        const settle = async (): Promise<void> => {
+          if (isOver() || !this.#tree.isOpen(variant.index)) return;
           this.#conclude(file, variant, await this.#isProven(file, variant, turns));
-        }
+        };
+        await settle().catch((error) => {
+          if (!isPassingRefusal(error)) throw error;
+          later.push(settle);
+        });
       }
+      if (isOver()) return;
     }
+    for (const settle of later) await whileRefused(settle, { ...WHILE_REFUSED, deadline: Infinity });
   }
 
   #openOf({ variants, deltas }: TreeFile): Representation[] {

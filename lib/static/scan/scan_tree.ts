@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { fileStatus } from "../../runtime/mod.ts";
 import { TurnSlicer } from "../../timers/mod.ts";
-import { examine, isLong, type Scan } from "./examine.ts";
-import { reasonOf } from "./file_content.ts";
+import { examine, examineLater, isLong, type Scan } from "./examine.ts";
+import { isShortage, reasonOf } from "./file_content.ts";
 import type { FileColumns } from "./found_files.ts";
 import { listTree, treeRoot } from "./list_tree.ts";
 import { takeRecords } from "./manifest_records.ts";
@@ -82,24 +82,25 @@ export interface ScanOptions {
 /** The time in ms after which a hasty scan leaves all further files. */
 const HASTE = 1000;
 
-/** Finds the regular files below a folder, with variants. It follows links within the folder, and trusts precompress's manifest. */
+/** Finds the regular files below a folder, with variants. It follows links within the folder, and trusts precompress's manifest. Without free descriptors it fails after a while. */
 export async function scanTree(directory: string, warn: Warn, options: ScanOptions): Promise<Tree> {
   const { dotfiles, doubted, isHasty = false, hashLimit = Infinity } = options;
   const begun = performance.now();
   const root = treeRoot(directory);
   const turns = new TurnSlicer();
-  let found: FileColumns;
+  let found: FileColumns | undefined;
   try {
     found = await listTree(root, dotfiles, warn, turns);
+    const manifest = await takeRecords(root, found, warn, turns);
+    const scan: Scan = { found, manifest, doubted: doubted ?? new Set(), hashLimit, warn, turns };
+    for (let i = 0; i < found.length; i++) {
+      if (turns.isOver) await turns.next();
+      if (isHasty && (performance.now() - begun > HASTE || isLong(i, scan))) found.unread.add(i);
+      else await examine(i, scan);
+    }
+    return new Tree(found, (file) => examineLater(file, scan));
   } catch (cause) {
+    if (found !== undefined && !isShortage(cause)) throw cause; // a user's callback for warnings threw
     throw new TypeError(`cannot serve ${directory}: ${reasonOf(cause)}`, { cause });
   }
-  const manifest = await takeRecords(root, found, warn, turns);
-  const scan: Scan = { found, manifest, doubted: doubted ?? new Set(), hashLimit, warn, turns };
-  for (let i = 0; i < found.length; i++) {
-    if (turns.isOver) await turns.next();
-    if (isHasty && (performance.now() - begun > HASTE || isLong(i, scan))) found.unread.add(i);
-    else await examine(i, scan);
-  }
-  return new Tree(found, (file) => examine(file, scan));
 }

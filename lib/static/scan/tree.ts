@@ -1,3 +1,4 @@
+import { isShortage } from "./file_content.ts";
 import type { FileColumns } from "./found_files.ts";
 import { type Representation, type SiteDictionary, type TreeFile, variantKinds } from "./representation.ts";
 
@@ -21,17 +22,20 @@ export class Tree implements Iterable<TreeFile> {
     return this.#found.unread;
   }
 
-  /** Reads a file of {@linkcode unread}. */
+  /** Reads a file of {@linkcode unread}; rejects if descriptors are short: it is unread then. */
   read(file: number): Promise<void> {
     const known = this.#reading.get(file);
     if (known || !this.#found.unread.has(file)) return known ?? Promise.resolve();
     const lane = file % LANES;
-    const reading = this.#lanes[lane].then(() => this.#examine(file)).finally(() => {
-      this.#found.unread.delete(file);
-      this.#reading.delete(file);
-    });
+    const reading = this.#lanes[lane].then(() => this.#examine(file)).then(
+      () => void this.#found.unread.delete(file),
+      (error) => {
+        if (!isShortage(error)) this.#found.unread.delete(file); // a user's callback for warnings threw
+        throw error;
+      },
+    ).finally(() => this.#reading.delete(file));
     this.#reading.set(file, reading);
-    this.#lanes[lane] = reading.catch(() => {}); // a user's callback for warnings threw
+    this.#lanes[lane] = reading.catch(() => {});
     return reading;
   }
 
