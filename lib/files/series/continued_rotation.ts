@@ -6,7 +6,6 @@ import { makeDirectorySync } from "../folders.ts";
 import type { ImmediateTarget } from "../item_writer.ts";
 import type { FileSeries } from "./file_series.ts";
 import type { ContinuedSettings } from "./rotation_options.ts";
-import type { SeriesWriter } from "./rotation.ts";
 import { CurrentFile } from "./current_file.ts";
 import { SeriesUpkeep } from "./series_upkeep.ts";
 import { ProcessLock } from "../process_lock.ts";
@@ -31,7 +30,7 @@ const DEFAULT_RETRY: RetryOptions = { attempts: 60, delay: 1000 };
  * Acknowledged bytes are in a file that existed at that time: a file that is removed while it is written is replaced by
  * the next one, and the bytes of a failed write are truncated.
  */
-export class ContinuedRotation implements SeriesWriter, ImmediateTarget {
+export class ContinuedRotation implements ImmediateTarget {
   readonly maxFileSize: number;
   readonly cutsLines = true;
   readonly takesBack = true;
