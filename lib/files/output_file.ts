@@ -16,9 +16,7 @@ export interface OutputFile {
   writev(pieces: readonly Uint8Array[]): Promise<void>;
   /** Waits until the written bytes are on the disk; missing for an atomic file, which is not visible before it is complete. */
   sync?(): Promise<void>;
-  /** Ends the file: flushes it with the option `flush`, and closes it. An atomic file has no name yet. */
-  end(): Promise<void>;
-  /** Completes the file; calls {@linkcode end} first if necessary. */
+  /** Completes the file: flushes it with the option `flush`, and closes it; an atomic file gets its name. */
   commit(): Promise<void>;
   /** Closes the file unfinished; does nothing after commit(). */
   discard(): Promise<void>;
@@ -43,7 +41,6 @@ class PlainFile implements OutputFile {
   readonly #file: OpenFile;
   readonly #name: FileName;
   readonly #options: OutputFileOptions;
-  #hasEnded = false;
 
   constructor(path: string, file: OpenFile, options: OutputFileOptions) {
     this.#name = new FileName(path);
@@ -60,8 +57,7 @@ class PlainFile implements OutputFile {
     await this.#name.flush();
   }
 
-  async end(): Promise<void> {
-    this.#hasEnded = true;
+  async commit(): Promise<void> {
     const { mtimeMs, flush = false } = this.#options;
     try {
       if (mtimeMs !== undefined) this.#file.setModified(mtimeMs);
@@ -71,10 +67,6 @@ class PlainFile implements OutputFile {
       throw error;
     }
     await this.#file.close();
-  }
-
-  async commit(): Promise<void> {
-    if (!this.#hasEnded) await this.end();
   }
 
   async discard(): Promise<void> {

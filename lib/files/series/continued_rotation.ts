@@ -3,13 +3,21 @@ import type { WritableStreamDefaultController } from "../../streams/mod.ts";
 import { Pause } from "../../timers/mod.ts";
 import { codeOf, FULL, warn } from "../failure.ts";
 import { makeDirectorySync } from "../folders.ts";
-import type { ImmediateTarget } from "../item_writer.ts";
+import type { ImmediateTarget, ItemTarget } from "../item_writer.ts";
 import type { FileSeries } from "./file_series.ts";
 import type { ContinuedSettings } from "./rotation_options.ts";
 import { CurrentFile } from "./current_file.ts";
 import { SeriesUpkeep } from "./series_upkeep.ts";
 import { ProcessLock } from "../process_lock.ts";
 import { SeriesRecord } from "./series_record.ts";
+
+/** A writer to the files of a series, in order; the caller ends each file, and makes one call at a time. */
+export interface SeriesWriter extends ItemTarget {
+  readonly files: readonly string[];
+  /** Creates the directory, and checks that the series can be written. The signal aborts a running write. */
+  start(controller: Pick<WritableStreamDefaultController, "signal">): Promise<void>;
+  close(): Promise<void>;
+}
 
 /** The interval in ms of heartbeats by the writer of a series. */
 const HEARTBEAT = 750;
@@ -187,7 +195,9 @@ export class ContinuedRotation implements ImmediateTarget {
         current.cut(file);
         current.fail("write", error);
       }
-      if (current.isInPlace(file)) return current.add(length);
+      if (!current.isInPlace(file)) continue;
+      current.size += length;
+      return;
     }
     current.fail("write", new Error(REMOVED));
   }

@@ -46,8 +46,6 @@ export class CurrentFile {
   number = 0;
   /** The file's acknowledged bytes. */
   size = 0;
-  /** The room in bytes of this file, or the next one. */
-  room: number;
   /** The time in ms since 1970 at which it was opened. */
   opened = 0;
   /** The files that may end with half a line. */
@@ -60,7 +58,7 @@ export class CurrentFile {
   /** @param onBegun Called when a new file begins. */
   constructor(series: FileSeries, maxSize: number, record: SeriesRecord, lock: ProcessLock, onBegun: () => void) {
     this.#series = series;
-    this.#maxSize = this.room = maxSize;
+    this.#maxSize = maxSize;
     this.#record = record;
     this.#lock = lock;
     this.#onBegun = onBegun;
@@ -130,12 +128,11 @@ export class CurrentFile {
   /** Reads the file's size: another program may have emptied it, or appended to it. */
   measure(): void {
     this.size = this.file!.size();
-    this.room = Math.max(0, this.#maxSize - this.size);
   }
 
-  add(length: number): void {
-    this.size += length;
-    this.room = Math.max(0, this.room - length);
+  /** The room in bytes of this file, or the next one. */
+  get room(): number {
+    return Math.max(0, this.#maxSize - this.size);
   }
 
   /** Whether bytes written to a file are still in the series. */
@@ -237,7 +234,6 @@ export class CurrentFile {
     const file = this.file;
     this.file = undefined;
     this.size = 0;
-    this.room = this.#maxSize;
     if (file === undefined) return;
     if (isFound) this.#left.close(file);
     else this.#left.flushAndClose(file, this.#series.pathOf(this.number));

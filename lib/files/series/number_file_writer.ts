@@ -4,7 +4,8 @@ import { NumberFormatter } from "../../text/internal.ts";
 import { highWaterMarkOf } from "../item_writer.ts";
 import { requireSize } from "../write_batch.ts";
 import { rotationMembers, type RotationOptions, type RotationSchema } from "./rotation_options.ts";
-import { openSeries, type SeriesWriter } from "./rotation.ts";
+import type { SeriesWriter } from "./continued_rotation.ts";
+import { openSeries } from "./rotation.ts";
 
 export const numberFileWriterOptions: RotationSchema = /* @__PURE__ */ schema(
   "NumberFileWriter",

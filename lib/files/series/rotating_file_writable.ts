@@ -2,9 +2,9 @@ import { BatchedWritableStream } from "../../batch/mod.ts";
 import { BATCH_SIZE, QUEUE_SIZE, sizeOfItem } from "../write_batch.ts";
 import { highWaterMarkOf, ItemWriter } from "../item_writer.ts";
 import { drainBatches, schema } from "../../streams/internal.ts";
-import { ContinuedRotation } from "./continued_rotation.ts";
+import { ContinuedRotation, type SeriesWriter } from "./continued_rotation.ts";
 import { rotationMembers, type RotationOptions, type RotationSchema } from "./rotation_options.ts";
-import { openSeries, type SeriesWriter } from "./rotation.ts";
+import { openSeries } from "./rotation.ts";
 
 export const rotatingFileOptions: RotationSchema = /* @__PURE__ */ schema(
   "RotatingFileWritable",

@@ -1,22 +1,12 @@
 import { refuseUnused, requireOption } from "../../streams/internal.ts";
-import type { WritableStreamDefaultController } from "../../streams/mod.ts";
 import { fileFailure } from "../failure.ts";
-import type { ItemTarget } from "../item_writer.ts";
 import { flushFiles } from "../flush.ts";
 import { makeDirectory } from "../folders.ts";
 import { filePath } from "../names.ts";
 import { openOutputFile, type OutputFile } from "../output_file.ts";
-import { ContinuedRotation } from "./continued_rotation.ts";
+import { ContinuedRotation, type SeriesWriter } from "./continued_rotation.ts";
 import { FileSeries } from "./file_series.ts";
 import type { RotationOptions, RotationSchema } from "./rotation_options.ts";
-
-/** A writer to the files of a series, in order; the caller ends each file, and makes one call at a time. */
-export interface SeriesWriter extends ItemTarget {
-  readonly files: readonly string[];
-  /** Creates the directory, and checks that the series can be written. The signal aborts a running write. */
-  start(controller: Pick<WritableStreamDefaultController, "signal">): Promise<void>;
-  close(): Promise<void>;
-}
 
 /** Writes a series from its first file on. */
 export class Rotation implements SeriesWriter {

@@ -146,13 +146,17 @@ export class SeriesRecord {
   }
 
   /** Records a fact that the next stream could find out itself, so that a full disk is no failure. */
-  noteIfPossible(number: number, change: Partial<SeriesEntry>): void {
-    this.#appendIfPossible({ number, ...change });
+  noteIfPossible(number: number, change: Omit<Change, "number">): void {
+    try {
+      this.#append({ number, ...change });
+    } catch {
+      this.#isStale = true;
+    }
   }
 
   /** Records that a file no longer belongs to the series, which the next stream could find out, too. */
   forget(number: number): void {
-    this.#appendIfPossible({ number, isGone: true });
+    this.noteIfPossible(number, { isGone: true });
   }
 
   /** Rewrites the record atomically. */
@@ -187,14 +191,6 @@ export class SeriesRecord {
       })
     );
     if (this.#isStale) this.rewrite(); // another object has its name
-  }
-
-  #appendIfPossible(change: Change): void {
-    try {
-      this.#append(change);
-    } catch {
-      this.#isStale = true;
-    }
   }
 
   #apply({ isGone, ...change }: Change): void {
