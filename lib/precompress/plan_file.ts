@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { open, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { DecompressionStream } from "../codecs/mod.ts";
 import { whileUnshared } from "../files/internal.ts";
@@ -32,6 +32,8 @@ async function isFormOf(
 ): Promise<boolean> {
   const of = original.content;
   try {
+    // Browsers stop after gzip's first member.
+    if (format === "gzip" && await lastSizeInGzip(path) !== of.size % 2 ** 32) return false;
     const dictionary = isDelta(format)
       ? await whileUnshared(() => readFile(dictionaryOf(format, original, context).file))
       : undefined;
@@ -42,6 +44,18 @@ async function isFormOf(
     return hash.digest("hex") === of.sha256;
   } catch {
     return false; // unreadable, corrupt, or longer than the content
+  }
+}
+
+/** Returns the size of the data of a gzip file's last member modulo 2^32 (RFC 1952, section 2.3.1). */
+async function lastSizeInGzip(path: string): Promise<number> {
+  const file = await whileUnshared(() => open(path, "r"));
+  try {
+    const { size } = await file.stat();
+    const { buffer } = await file.read(new Uint8Array(4), 0, 4, Math.max(0, size - 4));
+    return new DataView(buffer.buffer).getUint32(0, true);
+  } finally {
+    await file.close();
   }
 }
 

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { chmod, mkdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
-import { brotliCompressSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { decompress } from "../../lib/codecs/mod.ts";
 import { cleanPrecompressed, manifestName, precompress, readManifest } from "../../lib/precompress/mod.ts";
 import { sourceText } from "../support/bytes.ts";
@@ -69,6 +69,31 @@ test("another tool's compressed form stays to the byte, whatever it saves, and i
     await precompress(folder, quick).catch(() => {});
     await cleanPrecompressed(folder);
     assert.deepEqual(await readFile(join(folder, "rel.tar.gz")), theirs);
+  }));
+
+test("a .gz of several members, of which browsers read the first, is in the way; several zstd frames are a form", () =>
+  inFolder(async (folder) => {
+    const [first, second] = [page.slice(0, page.length / 2), page.slice(page.length / 2)];
+    const members = Buffer.concat([gzipSync(first), gzipSync(second)]);
+    const frames = Buffer.concat([zstdCompressSync(first), zstdCompressSync(second)]);
+    const files = {
+      "a.gff3": page,
+      "a.gff3.gz": members,
+      "b.gff3": page,
+      "b.gff3.gz": Buffer.concat([gzipSync(page), gzipSync("")]),
+    };
+    await writeTree(join(folder, "site"), { ...files, "c.gff3": page, "c.gff3.zst": frames });
+    for (const out of [undefined, join(folder, "out")]) {
+      const { found, problems } = await precompress(join(folder, "site"), { ...quick, ...(out && { out }) });
+      assert.deepEqual(found, ["c.gff3.zst"]);
+      assert.deepEqual(
+        told(problems),
+        ["a", "b"].map((name) =>
+          `${name}.gff3.gz: it is in the way and not made from ${name}.gff3: ` +
+          "remove it, exclude that, or use --force"
+        ),
+      );
+    }
   }));
 
 test("a link that leads out of the folder is told and not followed, unless followLinks asks for it", {
