@@ -22,9 +22,10 @@ const STREAMS = ["ReadableStream", "WritableStream", "TransformStream", "pipeTo"
  * call a transformer in the context of a write that waited. 190 are for pages of zone.js, and of polyfills. 65 are for
  * a transform stream that is transferred only while its ends are free, and 65 for what an error says of streams of
  * `node:stream`. 140 are for the counts of a pipe, 20 for its end by a signal, 25 for steps of an iterator that wait for
- * one more microtask, and 5 for the context of writes that a writer left to a transform before a pipe.
+ * one more microtask, and 5 for the context of writes that a writer left to a transform before a pipe. 125 are for pipes
+ * to native streams that are closing, and for conversions of these.
  */
-const STREAMS_BUDGET = 15_710;
+const STREAMS_BUDGET = 15_835;
 
 /**
  * The limit of the code of a page that decompresses, before it has met compressed data; 180 are for turns of the page,

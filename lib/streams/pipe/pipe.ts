@@ -144,8 +144,9 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
       }
       addEventListener.call(signal, "abort", this.#abort);
     }
+    const isKnown = !this.#destinationEnd.isNative || writableStreamCloseQueuedOrInFlight(this.#destination);
     // In a microtask, once the native states are known.
-    if (this.#sourceEnd.isNative || this.#destinationEnd.isNative) queueReaction(this.#begin);
+    if (this.#sourceEnd.isNative || !isKnown) queueReaction(this.#begin);
     else this.#begin();
   }
 
@@ -160,8 +161,8 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     const { controller } = source;
     const destination = this.#destination;
     let budget = BUDGET;
-    // Departures "how far a pipe had come when something failed" and "reading for a destination that is failing". This
-    // pipe has locked the destination, so it cannot be closing.
+    // Departures "how far a pipe had come when something failed" and "reading for a destination that is failing". A
+    // destination that is closing has backpressure.
     while (!this.#isReading && !destination.backpressure && source.state === "readable") {
       if (destination.state !== "writable" || this.#shuttingDown) break;
       if (budget-- <= 0) {
@@ -182,7 +183,7 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     this.#isRunning = false;
     // A chunk that has come since the shutdown began may have opened a batch.
     if (this.#afterWrites) this.#destination.controller.batching?.hurry();
-    if (source.state !== "readable" || destination.state !== "writable") this.#shutDownIfNeeded();
+    if (!this.wantsChunks || writableStreamCloseQueuedOrInFlight(destination)) this.#shutDownIfNeeded();
   }
 
   chunkSteps(chunk: unknown): void {
@@ -312,12 +313,18 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     if (this.#shuttingDown) return;
     this.#shuttingDown = true;
     this.#destinationEnd.refresh();
+    const destination = this.#destination;
+    const canWrite = destination.state === "writable" && !writableStreamCloseQueuedOrInFlight(destination);
     const end = (): void => {
+      // A native stream that was closing has shown so by refusing a chunk.
+      if (canWrite && writableStreamCloseQueuedOrInFlight(destination)) {
+        failure ??= { error: endedError("pipe to it", "closed") };
+      }
       if (!action) this.#finalize(failure);
       else react(action(failure?.error), () => this.#finalize(failure), (error) => this.#finalize({ error }));
     };
     const closes = failure === undefined && action !== undefined;
-    if (this.#destination.state !== "writable" || writableStreamCloseQueuedOrInFlight(this.#destination)) {
+    if (!canWrite) {
       end();
     } else if (this.#isReading && this.#sourceEnd.isNative) {
       queueReaction(() => this.#awaitWrites(closes, end)); // the chunk of a served read may not have arrived yet

@@ -1,5 +1,6 @@
+import { isNativeClosing } from "#streams/lazy_side";
 import { viewSlots } from "../../language/array_buffers.ts";
-import { lockedError } from "../../language/errors.ts";
+import { endedError, lockedError } from "../../language/errors.ts";
 import {
   hasNativeByteStreams,
   isNativeReadableStreamLocked,
@@ -15,7 +16,7 @@ import {
   nativeWriterDesiredSize,
   nativeWriterReady,
 } from "../../language/native_classes.ts";
-import { markAsHandled, PENDING, react } from "../../language/promises.ts";
+import { attempt, Deferred, markAsHandled, PENDING, queueReaction, react } from "../../language/promises.ts";
 import { readableByteStreamControllerRespond } from "../../readable/byob_request.ts";
 import { type ByteControllerState, createReadableByteStream } from "../../readable/byte_controller_state.ts";
 import type { SourceAlgorithms } from "../../readable/controller_state.ts";
@@ -24,6 +25,7 @@ import type { ReadableStreamState } from "../../readable/stream_state.ts";
 import { atEndOfTurn } from "../../shortcuts/end_of_turn.ts";
 import {
   createWritableStream,
+  isIdle,
   type SinkAlgorithms,
   startWritableStreamDefaultController,
   writableStreamDefaultControllerErrorIfNeeded,
@@ -31,6 +33,7 @@ import {
 import {
   UNWATCHED_WRITE,
   writableStreamFinishErroring,
+  writableStreamFinishInFlightClose,
   writableStreamStartErroring,
   type WritableStreamState,
   writableStreamUpdateBackpressure,
@@ -169,6 +172,19 @@ interface PendingWrites {
   resolve(): void;
 }
 
+/** The close request of a state whose native stream was closing before; its promise is settled, as no code awaits it. */
+const CLOSING = new Deferred<void>();
+CLOSING.resolve();
+
+/** Closes a state whose native stream has closed, unless the state's own close is about to settle. */
+function closeWithNative(state: WritableStreamState): void {
+  const { closeRequest, inFlightCloseRequest = CLOSING } = state;
+  if (state.state === "errored" || inFlightCloseRequest !== CLOSING) return;
+  closeRequest?.reject(endedError("close", "closed"));
+  state.inFlightCloseRequest = CLOSING;
+  writableStreamFinishInFlightClose(state);
+}
+
 /** A native writable stream behind a state without a queue, whose backpressure is the native stream's. */
 export class NativeWritableEnd implements SinkAlgorithms {
   readonly isNative = true;
@@ -176,6 +192,7 @@ export class NativeWritableEnd implements SinkAlgorithms {
   #writer!: globalThis.WritableStreamDefaultWriter; // all of these are assigned by acquire()
   #state!: WritableStreamState;
   #writes!: PendingWrites;
+  #hasWritten = false;
 
   constructor(stream: globalThis.WritableStream) {
     this.#stream = stream;
@@ -190,10 +207,8 @@ export class NativeWritableEnd implements SinkAlgorithms {
     this.#writer = nativeGetWriter.call(this.#stream);
     this.#state = createWritableStream(this, Infinity, undefined);
     this.#state.controller.started = true;
-    react(nativeWriterClosed.call(this.#writer), () => {
-      this.#state.state = "closed";
-      this.#state.writer?.streamClosed();
-    }, this.#onErrored);
+    if (isNativeClosing(this.#stream)) this.#state.closeRequest = CLOSING;
+    react(nativeWriterClosed.call(this.#writer), () => closeWithNative(this.#state), this.#onErrored);
     this.#watchBackpressure();
     return this.#state;
   }
@@ -208,8 +223,14 @@ export class NativeWritableEnd implements SinkAlgorithms {
 
   write(chunk: unknown): void {
     this.#writes.begin();
-    react(nativeWriter.write.call(this.#writer, chunk), this.#onWritten, this.#onWriteFailed);
-    this.#watchBackpressure();
+    // Node throws if the stream is closing.
+    const written = attempt(() => nativeWriter.write.call(this.#writer, chunk));
+    react(written, this.#onWritten, this.#onWriteFailed);
+    if (this.#hasWritten) return this.#watchBackpressure();
+    this.#hasWritten = true;
+    writableStreamUpdateBackpressure(this.#state, true);
+    // Once a closing stream has refused the chunk, and unless the pipe has ended.
+    queueReaction(() => this.#state.writer && this.#watchBackpressure());
   }
 
   close(): Promise<void> {
@@ -222,15 +243,26 @@ export class NativeWritableEnd implements SinkAlgorithms {
 
   #watchBackpressure(): void {
     const desiredSize = nativeWriterDesiredSize.call(this.#writer);
-    if (desiredSize !== null && desiredSize > 0) return;
+    if (desiredSize !== null && desiredSize > 0) return this.#onReady();
     writableStreamUpdateBackpressure(this.#state, true);
     // A rejection of `ready` means that the stream is erroring; `closed` settles once it has errored.
     react(nativeWriterReady.call(this.#writer), this.#onReady, this.#onErroring);
   }
 
-  readonly #onReady = (): void => writableStreamUpdateBackpressure(this.#state, false);
+  readonly #onReady = (): void => {
+    if (this.#state.closeRequest === undefined) writableStreamUpdateBackpressure(this.#state, false);
+  };
   readonly #onWritten = (): void => this.#writes.written();
-  readonly #onWriteFailed = (): void => this.#writes.resolve(); // `closed` has the reason
+  /** Ends a write. Only a closing stream refuses a chunk without an error of its own; `closed` has any other reason. */
+  readonly #onWriteFailed = (): void => {
+    const { writer } = this.#state;
+    if (writer !== undefined && nativeWriterDesiredSize.call(this.#writer) !== null) {
+      this.#state.closeRequest ??= CLOSING;
+      writer.streamClosed();
+    }
+    this.#writes.resolve();
+  };
+
   /** Errors the state, as the native stream errors once its write in flight has ended: until then, the state has one in flight, too. */
   readonly #onErroring = (error: unknown): void => {
     if (this.#state.state !== "writable") return;
@@ -257,10 +289,18 @@ export function fromNativeSink(stream: globalThis.WritableStream): WritableStrea
     abort: () => aborted,
   };
   const { controller } = createWritableStream(sink, 1, undefined);
+  const state = controller.stream;
+  if (isNativeClosing(stream)) state.inFlightCloseRequest = CLOSING;
   // At once, since a write in flight may wait for the signal of the native stream.
   controller.signalAbort = (reason) => markAsHandled(aborted = nativeWriter.abort.call(writer, reason));
-  const onErrored = (error: unknown): void => writableStreamDefaultControllerErrorIfNeeded(controller, error);
-  react(nativeWriterClosed.call(writer), () => {}, onErrored);
   startWritableStreamDefaultController(controller, undefined);
-  return controller.stream;
+  react(nativeWriterClosed.call(writer), () => {
+    if (isIdle(controller)) closeWithNative(state);
+  }, (error) => {
+    const wasClosing = state.inFlightCloseRequest === CLOSING;
+    if (wasClosing) state.inFlightCloseRequest = undefined;
+    if (wasClosing && state.state === "erroring") writableStreamFinishErroring(state);
+    else writableStreamDefaultControllerErrorIfNeeded(controller, error);
+  });
+  return state;
 }

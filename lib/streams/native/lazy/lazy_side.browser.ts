@@ -14,6 +14,8 @@ export function makeLockLazily(): void {}
 export function staysLazy(): void {}
 export function closeEndedSide(): void {}
 export function findStates(): void {}
+// Has no result: browsers show no slots of a stream.
+export function isNativeClosing(): void {}
 
 // Never called.
 export function withEndsOf(): void {}

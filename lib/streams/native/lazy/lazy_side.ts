@@ -11,7 +11,7 @@ import {
   transferMarkOf,
 } from "./native_prototype.ts";
 
-export { staysLazy } from "./native_prototype.ts";
+export { isNativeClosing, staysLazy } from "./native_prototype.ts";
 export { adoptOwnClosedPromise, answerNode, closeIfEmpty } from "./node_interop.ts";
 export {
   closeEndedSide,

@@ -1,5 +1,6 @@
 import { getterOf, isPlain } from "#streams/host";
-import { NativeReadableStream, replaceGlobal } from "../../language/native_classes.ts";
+import type { EndedPromise } from "../../language/promises.ts";
+import { NativeReadableStream, NativeWritableStream, replaceGlobal } from "../../language/native_classes.ts";
 
 /** Marks a new stream as one that can be transferred. */
 type TransferMark = (stream: object) => void;
@@ -104,6 +105,23 @@ function askedKeys(): Keys {
     // the getter throws, since the object is not a stream
   }
   return asked;
+}
+
+/** The names of the slots that show a native stream closing: none if the runtime hides its slots. */
+let closingSlots: PropertyKey[] | undefined;
+
+/** Whether a native stream is closing or closed, as far as the runtime shows its slots. */
+export function isNativeClosing(stream: object): boolean {
+  closingSlots ??= isPlain
+    ? []
+    : Reflect.ownKeys(slotsOf(new NativeWritableStream())).filter((key) => /closeRequest|state/i.test(String(key)));
+  const slots = slotsOf(stream);
+  return closingSlots.some((key) => slots[key] === "closed" || (slots[key] as EndedPromise | undefined)?.promise);
+}
+
+/** Returns the object with the slots of a native stream. */
+function slotsOf(stream: object): Properties {
+  return (knowsKeys() ? Reflect.get(stream, keys!.kState!) : stream) as Properties;
 }
 
 /** A class between this package's class and the runtime's, or one of the two. */
