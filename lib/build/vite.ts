@@ -15,7 +15,7 @@ import { existsSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { toldBy } from "../precompress/internal.ts";
+import { toldBy, withoutHash } from "../precompress/internal.ts";
 import { cleanPrecompressed } from "../precompress/mod.ts";
 import {
   compressOutput,
@@ -125,7 +125,8 @@ interface Hooks {
  * hash, so that the static handler need not guess. In Vite, only output for browsers is compressed, not that for
  * development, servers or libraries. A build in watch mode is not compressed, and removes variants of earlier builds.
  *
- * As an integration of Astro, it compresses the whole site, including pages.
+ * As an integration of Astro, it compresses the whole site, including pages. Immutable are files below `build.assets`
+ * whose names seem to have a hash.
  *
  * If a file cannot be compressed, the build fails. In Rollup and Rolldown, files are compressed in `bundle.close()`.
  *
@@ -152,8 +153,11 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
   let isLibrary = false;
   /** The folders that were compressed when their bundle was closed. */
   const done = new Set<string>();
-  /** Astro's project folder, and the beginning of paths with a hash in their names. */
+  /** Astro's project folder, and the beginning of its assets' paths. */
   let [root, assets] = ["", ""];
+  /** Whether Astro or its user put a hash into a name: the hook has only the files. Source maps have that of their file. */
+  const isHashedAsset = (path: string): boolean =>
+    path.startsWith(assets) && !path.endsWith(".map") && withoutHash(path) !== path;
   const plugin: ViteHooks & Hooks = {
     name: "millrace:precompress",
     apply: "build",
@@ -218,7 +222,7 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
       async "astro:build:done"({ dir, logger }) {
         const told = await toldBy(checked.immutable);
         output.addFolder(fileURLToPath(dir));
-        const options = { ...checked, immutable: (path: string) => path.startsWith(assets) || told(path) };
+        const options = { ...checked, immutable: (path: string) => isHashedAsset(path) || told(path) };
         await compressOutput(output, options, { root, since, option: "outDir", print: (text) => logger.info(text) });
       },
     },
