@@ -96,12 +96,21 @@ export class Resource {
     return this.#lastChoice = best(this.variants, accepted);
   }
 
-  /** Returns a variant that the client accepts and already has by `If-None-Match`, even if it is not the chosen one. */
+  /**
+   * Returns a variant that the client accepts and already has by `If-None-Match`, even if it is not the chosen one. A
+   * delta only if the client can decode it, or has the decoded file as its dictionary by now: shared caches keep deltas
+   * as they are.
+   */
   owned(request: RequestFields, isListed: (tag: string) => boolean): Variant | undefined {
     const accepted = acceptedCodings(request.get("accept-encoding"));
     const isOwned = ({ isOpen, representation, tag }: Variant) =>
       !isOpen && accepted[representation.coding] > 0 && isListed(tag);
-    return this.variants.find(isOwned) ?? this.deltas.find(isOwned);
+    const variant = this.variants.find(isOwned);
+    const field = this.deltas.length > 0 ? request.get("available-dictionary") : undefined;
+    if (variant || !field || !this.#mayBeRead(request)) return variant;
+    const dictionary = availableDictionary(field);
+    const isOfFile = dictionary === this.file.identity.sha256;
+    return this.deltas.find((each) => isOwned(each) && (isOfFile || each.representation.dictionary === dictionary));
   }
 
   /** Stops sending `representation`, whose file has changed since the scan. */
