@@ -3,8 +3,14 @@ import process from "node:process";
 /** The source of the regular expression that picomatch makes of an invalid pattern. */
 const NEVER = "$^";
 
-/** The backslashes of a pattern that separate the parts of a path on Windows: those before brackets escape them. */
-const SEPARATORS = /\\(?![[\]{}()!+@])/g;
+/**
+ * The backslashes of a pattern that separate the parts of a path on Windows. The last one before a bracket escapes it;
+ * `!`, `+` and `@` are escaped only where they begin a part.
+ */
+const SEPARATORS = /\\+(?![\\[\]{}()!+@])|\\+(?=\\[[\]{}()])|(?<=[^\\/])\\+(?=[!+@])/g;
+
+/** An escaped brace whose other one is not, which picomatch takes for text: a separator was meant. */
+const HALF_ESCAPED = /^(?:[^\\{]|\\[^{])*\\\{(?:[^\\{}]|\\[^}])*\}/s;
 
 /**
  * Returns a function that checks whether a path, with slashes, matches one of the patterns. On Windows these may have
@@ -16,8 +22,7 @@ const SEPARATORS = /\\(?![[\]{}()!+@])/g;
 export async function matcherOf(option: string, patterns: readonly string[]): Promise<(path: string) => boolean> {
   if (patterns.length === 0) return () => false;
   const { default: picomatch } = await import("picomatch");
-  const isWindows = process.platform === "win32";
-  const plain = patterns.map((each) => isWindows && typeof each === "string" ? each.replace(SEPARATORS, "/") : each);
+  const plain = patterns.map((each) => isWindows() && typeof each === "string" ? each.replace(SEPARATORS, "/") : each);
   for (const pattern of plain) {
     const fault = faultOf(pattern, (text) => picomatch.makeRe(text, { dot: true, strictBrackets: true }));
     if (fault !== undefined) throw new TypeError(`${option} ${JSON.stringify(pattern)} is no pattern: ${fault}`);
@@ -29,10 +34,16 @@ function faultOf(pattern: string, parse: (text: string) => RegExp): string | und
   if (typeof pattern !== "string") return "use a string, such as assets/*.js";
   if (pattern === "") return "it is empty; all paths match **";
   try {
+    if (isWindows() && HALF_ESCAPED.test(pattern)) throw new SyntaxError('Missing opening: "{"');
     return parse(pattern).source === NEVER ? "nothing can match it" : undefined;
   } catch (error) {
     const { message } = error as Error;
     if (!/^Missing /.test(message)) return message;
-    return "one of its brackets lacks the other; put a backslash before one that stands for itself";
+    const advice = "one of its brackets lacks the other; put a backslash before one that stands for itself";
+    return isWindows() && pattern.includes("\\") ? `${advice}, and a slash between a folder and a bracket` : advice;
   }
+}
+
+function isWindows(): boolean {
+  return process.platform === "win32";
 }

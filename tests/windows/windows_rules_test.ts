@@ -5,6 +5,7 @@ import process from "node:process";
 import test, { describe } from "node:test";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
+import { matcherOf } from "../../lib/globs/mod.ts";
 import { faceOf } from "../support/built_faces.ts";
 import { inFolder, listed, writeTree } from "../support/folders.ts";
 import { output } from "../support/processes.ts";
@@ -776,3 +777,32 @@ describe(
     }
   },
 );
+
+test("a backslash of Windows separates the parts of a pattern, or the pattern is refused", async () => {
+  const real = Object.getOwnPropertyDescriptor(process, "platform")!;
+  Object.defineProperty(process, "platform", { value: "win32", configurable: true });
+  const matches = async (pattern: string, path: string): Promise<boolean> =>
+    (await matcherOf("exclude", [pattern]))(path);
+  try {
+    for (
+      const [pattern, path] of [
+        [String.raw`node_modules\@scope\**`, "node_modules/@scope/a.js"],
+        [String.raw`assets\+page\**`, "assets/+page/a.js"],
+        [String.raw`assets\!(x).js`, "assets/y.js"],
+        [String.raw`assets\@(a|b).js`, "assets/a.js"],
+        [String.raw`assets\\*.js`, "assets/a.js"],
+        [String.raw`{a,b\@c}\*`, "b/@c/x"],
+        [String.raw`routes\\[id\]\**`, "routes/[id]/a.js"],
+        [String.raw`routes/\(group\)/\[id\]/\{a,b\}/*`, "routes/(group)/[id]/{a,b}/x"],
+        [String.raw`\!a.js`, "!a.js"],
+        [String.raw`a/\!x`, "a/!x"],
+      ] as const
+    ) assert.equal(await matches(pattern, path), true, pattern);
+    const advice = /one of its brackets lacks the other; .*, and a slash between a folder and a bracket$/;
+    for (const folder of ["{a,b}", "[id]", "(group)"]) {
+      await assert.rejects(matches("routes\\" + folder + "\\**", "routes/a/b"), advice, folder);
+    }
+  } finally {
+    Object.defineProperty(process, "platform", real);
+  }
+});
