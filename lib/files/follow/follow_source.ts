@@ -3,11 +3,10 @@ import type { ReadableByteStreamController } from "../../streams/mod.ts";
 import { Pause } from "../../timers/mod.ts";
 import { fileFailure, warn } from "../failure.ts";
 import type { FollowPosition } from "./line_place.ts";
-import { LinePlace, type Mark, proofOf } from "./line_place.ts";
+import { type FileIdentity, LinePlace, type Mark, proofOf, provenHead } from "./line_place.ts";
 
 export interface FollowedFile {
-  /** The file's identity, which distinguishes it even from files of the same name. */
-  readonly id: string;
+  readonly identity: FileIdentity;
   /** The file's number in a series. */
   number: number | undefined;
   /** The present status; only of a plain file. */
@@ -67,12 +66,7 @@ export class FollowSource {
   readonly #pause: Pause = new Pause();
   #onAbort: (() => void) | undefined = undefined;
   /** The position after the last whole line that was delivered. */
-  #given: Pick<FollowPosition, "file" | "number" | "time"> & { readonly mark: Mark } = {
-    file: "",
-    number: undefined,
-    mark: new LinePlace().mark,
-    time: Date.now(),
-  };
+  #given!: { readonly identity: FileIdentity; readonly number: number | undefined; readonly mark: Mark };
 
   constructor(trail: FileSequence, options: FollowSourceOptions) {
     this.#trail = trail;
@@ -89,13 +83,21 @@ export class FollowSource {
   }
 
   get position(): FollowPosition {
-    const { file, number, mark, time } = this.#given;
-    return { file, ...(number === undefined ? {} : { number }), offset: mark.offset, proof: proofOf(mark), time };
+    const { identity, number, mark } = this.#given;
+    const head = provenHead(mark);
+    return {
+      ...identity,
+      ...(number === undefined ? {} : { number }),
+      offset: mark.offset,
+      head,
+      proof: proofOf(mark, head),
+    };
   }
 
   #note(file: FollowedFile | undefined): void {
-    const { id = "", number = this.#trail.number, place = new LinePlace() } = file ?? {};
-    this.#given = { file: id, number, mark: place.mark, time: Date.now() };
+    const identity = file?.identity ?? { file: "", born: 0, time: Date.now() };
+    const { number = this.#trail.number, place = new LinePlace() } = file ?? {};
+    this.#given = { identity, number, mark: place.mark };
   }
 
   start(controller: ReadableByteStreamController): void {

@@ -4,8 +4,9 @@ import process from "node:process";
 import { codeOf } from "../failure.ts";
 import { FileSeries, packedFormats } from "../series/file_series.ts";
 import type { FileSequence, FollowedFile } from "./follow_source.ts";
-import type { FollowPosition } from "./line_place.ts";
-import { type FilePath, GrowingFile, openAny, openAt, unlessMissing } from "./growing_file.ts";
+import { type FilePath, GrowingFile, openAny, unlessMissing } from "./growing_file.ts";
+import { type Candidate, identify } from "./identify.ts";
+import { type FollowPosition, identityOf } from "./line_place.ts";
 
 /** The files of a series, compressed or not, in the order of their numbers. */
 export class FollowedSeries implements FileSequence {
@@ -27,13 +28,13 @@ export class FollowedSeries implements FileSequence {
     this.#start = start;
   }
 
-  async first(): Promise<FollowedFile[]> {
+  async first(warn: (error: Error) => void): Promise<FollowedFile[]> {
     const start = this.#start;
     const file = start === "end"
       ? await this.#last()
       : start === "beginning"
       ? await this.next()
-      : await this.#at(start);
+      : await this.#at(start, warn);
     return file === undefined ? [] : [file];
   }
 
@@ -45,23 +46,33 @@ export class FollowedSeries implements FileSequence {
     return await this.#note(number, path, file); // a compressed file is not read from
   }
 
-  /** Opens the file of a position, or the one after it; the first file if the series was restarted. */
-  async #at(position: FollowPosition): Promise<FollowedFile | undefined> {
+  /** Opens the file of a position, or the next one; the first newer file if the series was restarted. */
+  async #at(position: FollowPosition, warn: (error: Error) => void): Promise<FollowedFile | undefined> {
     const { file: id, number = 0, time } = position;
     this.number = number;
     this.#made = time;
     if (id === "") return await this.next();
-    const path = this.#series.pathOf(number);
-    for (const each of pathsOf(path)) {
-      const file = await isFile(each.path) ? await openAt(each, position, false) : undefined;
-      if (file !== undefined) return await this.#note(number, path, file);
+    const { file, index } = await identify(await this.#candidates(number), position, false);
+    if (file !== undefined) return await this.#note(number, this.#series.pathOf(number), file);
+    if (index !== -1) return await this.#open(number);
+    const lost = "lines behind the position may be lost or read again, as its file is not found";
+    warn(new Error(`Cannot go on reading ${this.path}: ${lost}; the files since are read from their beginnings`));
+    for (const each of await this.#numbers()) {
+      const isSince = each >= number || (await this.#candidates(each)).some(({ identity }) => identity.time > time);
+      const found = isSince ? await this.#open(each) : undefined;
+      if (found !== undefined) return found;
     }
-    this.#ids.set(number, ""); // its bytes show another file, which may have the inode of the position's file
-    if (await this.#isNewer(number)) {
-      this.number = 0;
-      return await this.next();
+    return undefined;
+  }
+
+  /** Returns the forms of a series' file, uncompressed and compressed. */
+  async #candidates(number: number): Promise<Candidate[]> {
+    const found: Candidate[] = [];
+    for (const each of pathsOf(this.#series.pathOf(number))) {
+      const status = await isFile(each.path) ? await unlessMissing(stat(each.path, { bigint: true })) : undefined;
+      if (status !== undefined) found.push({ ...each, identity: identityOf(status) });
     }
-    return await this.#open(number) ?? await this.next();
+    return found;
   }
 
   async next(): Promise<FollowedFile | undefined> {
@@ -99,7 +110,7 @@ export class FollowedSeries implements FileSequence {
     if (status !== undefined) this.#made = Number(status.birthtimeNs) / 1e6;
     if (file === undefined) return file;
     file.number = number;
-    this.#ids.set(number, file.id);
+    this.#ids.set(number, file.identity.file);
     return file;
   }
 

@@ -5,8 +5,7 @@ import { codeOf } from "../failure.ts";
 import { readableOf } from "../open_file_readable.ts";
 import { isSureNumber, OpenFile } from "../open_file.ts";
 import type { FollowedFile } from "./follow_source.ts";
-import type { FollowPosition } from "./line_place.ts";
-import { LinePlace, PROOF_SIZE, proofOf } from "./line_place.ts";
+import { type FileIdentity, identityOf, idOf, LinePlace, PROOF_SIZE } from "./line_place.ts";
 
 /** Awaits a call on a file; resolves to undefined if the file does not exist. */
 export async function unlessMissing<T>(call: Promise<T>): Promise<T | undefined> {
@@ -25,7 +24,7 @@ const LINE_FEED = 10;
 const NOTHING: Uint8Array = new Uint8Array(0);
 
 export class GrowingFile implements FollowedFile {
-  readonly id: string;
+  identity: FileIdentity;
   readonly #file: OpenFile;
   /** Whether a file that has shrunk was restarted; otherwise the lost bytes were those of a failed write. */
   readonly #beginsAnew: boolean;
@@ -38,8 +37,8 @@ export class GrowingFile implements FollowedFile {
   isBroken = false;
   #memory: Uint8Array<ArrayBuffer> | undefined = undefined;
 
-  private constructor(id: string, file: OpenFile, beginsAnew: boolean) {
-    this.id = id;
+  private constructor(file: OpenFile, beginsAnew: boolean) {
+    this.identity = identityOf(file.exactStatus());
     this.#file = file;
     this.#beginsAnew = beginsAnew;
   }
@@ -49,7 +48,7 @@ export class GrowingFile implements FollowedFile {
     const file = await OpenFile.openRegular(path);
     try {
       const size = file.size();
-      const growing = new GrowingFile(idOf(file.exactStatus()), file, beginsAnew);
+      const growing = new GrowingFile(file, beginsAnew);
       await growing.#begin(start === "end" ? size : start <= size ? start : 0);
       return growing;
     } catch (error) {
@@ -69,11 +68,13 @@ export class GrowingFile implements FollowedFile {
   async #begin(position: number): Promise<void> {
     const proof = new Uint8Array(Math.min(position, this.#proofSize));
     const length = await this.#file.read(proof, position - proof.length);
-    const head = new Uint8Array(Math.min(position, PROOF_SIZE));
+    // Unread bytes of a series may be those of a failed write, which are truncated.
+    const head = new Uint8Array(this.#beginsAnew ? PROOF_SIZE : Math.min(position, PROOF_SIZE));
+    const first = await this.#file.read(head, 0);
     // The file may be truncated meanwhile.
-    if (position > 0 && (await this.#file.read(head, 0) < head.length || length < proof.length)) return;
+    if (first < Math.min(position, PROOF_SIZE) || length < proof.length) return;
     this.#proof = proof;
-    this.place.begin(position, head, proof);
+    this.place.begin(position, head.subarray(0, first), proof);
   }
 
   async read(most: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
@@ -81,6 +82,7 @@ export class GrowingFile implements FollowedFile {
     const bytes = this.#memory ??= new Uint8Array(Buffer.allocUnsafeSlow(READ_SIZE).buffer);
     const known = this.#proof.length;
     const { mtimeMs } = this.#file.status();
+    this.identity = { ...this.identity, time: Math.floor(mtimeMs) };
     const length = await this.#file.read(
       bytes.subarray(0, Math.min(READ_SIZE, known + most)),
       this.place.end - known,
@@ -138,13 +140,10 @@ export class GrowingFile implements FollowedFile {
   }
 }
 
-export function idOf({ dev, ino }: BigIntStats): string {
-  return `${dev} ${ino}`;
-}
-
 /** Whether a path's status is that of an open file. @param now Returns the path's present status. */
 export function isOf(status: BigIntStats, file: FollowedFile, now: () => BigIntStats | undefined): boolean {
-  if (idOf(status) !== file.id || isSureNumber(status.ino)) return idOf(status) === file.id;
+  const id = file.identity.file;
+  if (idOf(status) !== id || isSureNumber(status.ino)) return idOf(status) === id;
   const own = file.status;
   const later = now();
   // A file only grows while its status is taken three times.
@@ -156,28 +155,42 @@ export function isOf(status: BigIntStats, file: FollowedFile, now: () => BigIntS
 const MAX_WINDOW = 2 ** 27;
 
 /** A complete file that was compressed before it was read. */
-export class PackedFile implements FollowedFile {
-  readonly id: string;
+class PackedFile implements FollowedFile {
+  readonly identity: FileIdentity;
   readonly place: LinePlace = new LinePlace();
   number: number | undefined = undefined;
   isBroken = false;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
   #rest: Uint8Array<ArrayBuffer> | undefined = undefined;
 
-  private constructor(path: string, reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>) {
-    this.id = path;
+  private constructor(identity: FileIdentity, reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>) {
+    this.identity = identity;
     this.#reader = reader;
   }
 
   /** Opens a file for reading from `start` on; from its end if it is shorter. */
   static async open(path: string, format: Format, start: number): Promise<PackedFile> {
-    const stream = readableOf(await OpenFile.openRegular(path), path).pipeThrough(
+    const packed = await OpenFile.openRegular(path);
+    const identity = identityOf(packed.exactStatus());
+    const stream = readableOf(packed, path).pipeThrough(
       new DecompressionStream(format, format === "zstd" ? { maxWindow: MAX_WINDOW } : {}),
     );
-    const file = new PackedFile(path, stream.getReader());
+    const file = new PackedFile(identity, stream.getReader());
     while (file.place.end < start && await file.read(start - file.place.end) !== undefined) { /* it was read before */ }
     file.place.beginHere();
+    if (start === 0) await file.#peek().catch(() => {}); // the first read rejects with the same error
     return file;
+  }
+
+  /** Reads the first bytes ahead, for a position before them. */
+  async #peek(): Promise<void> {
+    let head: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+    while (head.length < PROOF_SIZE) {
+      const { value } = await this.#reader.read();
+      if (value === undefined) break;
+      head = this.#rest = Uint8Array.from(Buffer.concat([head, value]));
+    }
+    this.place.begin(0, head.slice(0, PROOF_SIZE), NOTHING);
   }
 
   async read(most: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
@@ -213,17 +226,4 @@ export function openAny(
   return unlessMissing<FollowedFile>(
     format === undefined ? GrowingFile.open(path, start, beginsAnew) : PackedFile.open(path, format, start),
   );
-}
-
-/** Opens a file at a position; undefined if it is not the position's file. At offset 0, the inode number decides. */
-export async function openAt(
-  path: FilePath,
-  { file: id, offset, proof }: FollowPosition,
-  beginsAnew: boolean,
-): Promise<FollowedFile | undefined> {
-  const file = await openAny(path, offset, beginsAnew);
-  const mark = file?.place.mark;
-  if (mark?.offset === offset && proofOf(mark) === proof && (offset > 0 || file!.id === id)) return file;
-  await file?.close();
-  return undefined;
 }

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
+import type { BigIntStats } from "node:fs";
 import { type Member, member } from "../../streams/internal.ts";
 
 /** The number of bytes that are compared at the start of a file, and before a position in it: a difference means a rewritten file. */
@@ -36,7 +37,10 @@ export class LinePlace {
 
   add(bytes: Uint8Array): void {
     let { offset, head, tail } = this.mark;
-    if (head.length < PROOF_SIZE) head = Buffer.concat([head, bytes.subarray(0, PROOF_SIZE - head.length)]);
+    const known = head.length - this.end; // the first bytes may be known before they are read
+    if (head.length < PROOF_SIZE && known < bytes.length) {
+      head = Buffer.concat([head, bytes.subarray(known, known + PROOF_SIZE - head.length)]);
+    }
     const ended = bytes.lastIndexOf(LINE_FEED) + 1;
     if (ended > 0) {
       offset = this.end + ended;
@@ -63,8 +67,38 @@ function last(before: Uint8Array, bytes: Uint8Array = NOTHING): Uint8Array {
   return Buffer.concat([before.subarray(Math.max(0, before.length + bytes.length - PROOF_SIZE)), bytes]);
 }
 
-export function proofOf({ offset, head, tail }: Mark): string {
-  return createHash("sha256").update(head.subarray(0, offset)).update(tail).digest("base64url");
+/** Returns the number of a file's first bytes that prove it: none before a whole line, which a program may take back. */
+export function provenHead({ offset, head }: Mark): number {
+  if (offset > 0) return Math.min(offset, head.length);
+  return head.length === PROOF_SIZE ? PROOF_SIZE : head.lastIndexOf(LINE_FEED) + 1;
+}
+
+export function proofOf({ head, tail }: Mark, length: number): string {
+  return createHash("sha256").update(head.subarray(0, length)).update(tail).digest("base64url");
+}
+
+/** Whether a file's bytes prove that it is the position's; `mark` is at the position's offset, if the file is as long. */
+export function isProven(mark: Mark, { offset, head, proof }: FollowPosition): boolean {
+  return head > 0 && mark.offset === offset && mark.head.length >= head && proofOf(mark, head) === proof;
+}
+
+/** The properties that identify a file on disks that keep them. */
+export interface FileIdentity {
+  /** The device and inode. */
+  readonly file: string;
+  /** The time of birth in ms since 1970; 0 if the file system has none. */
+  readonly born: number;
+  /** The modification time in ms since 1970, of the last check. */
+  readonly time: number;
+}
+
+export function idOf({ dev, ino }: Pick<BigIntStats, "dev" | "ino">): string {
+  return `${dev} ${ino}`;
+}
+
+export function identityOf(status: BigIntStats): FileIdentity {
+  const { birthtimeNs: born, mtimeNs: time } = status; // some runtimes give ms only
+  return { file: idOf(status), born: Number(born / 1_000_000n), time: Number(time / 1_000_000n) };
 }
 
 /**
@@ -87,23 +121,27 @@ export function proofOf({ offset, head, tail }: Mark): string {
  * }
  * ```
  */
-export interface FollowPosition {
-  /** The device and inode of the file, or the path of a compressed one; `""` if there was none yet. */
+export interface FollowPosition extends FileIdentity {
+  /** The device and inode of the file; `""` if there was none yet. */
   readonly file: string;
+  /** The time of the file's birth in ms since 1970; 0 if its file system has none. */
+  readonly born: number;
   /** The number of the file in a series. */
   readonly number?: number | undefined;
   /** The number of uncompressed bytes before the position. */
   readonly offset: number;
-  /** A digest of the first 64 bytes of the file, and of the 64 before the position. */
+  /** The number of the file's first bytes in the proof, at most 64; 0 if it had no whole line. */
+  readonly head: number;
+  /** A digest of these bytes, and of the 64 before the position. */
   readonly proof: string;
-  /** The time when these were read, in ms since 1970. */
+  /** The file's modification time before these were read, or the present time if there was none, in ms since 1970. */
   readonly time: number;
 }
 
 export function positionMember(): Member<FollowPosition> {
   return member("a position of followFile()", (value) => {
-    const { file, number = 1, offset, proof, time } = Object(value) as Partial<FollowPosition>;
-    return typeof file === "string" && typeof proof === "string" && Number.isFinite(time) &&
-      [number, offset].every((each) => Number.isSafeInteger(each) && each! >= 0);
+    const { file, born, number = 1, offset, head, proof, time } = Object(value) as Partial<FollowPosition>;
+    return typeof file === "string" && typeof proof === "string" && [born, time].every(Number.isFinite) &&
+      [number, offset, head].every((each) => Number.isSafeInteger(each) && each! >= 0);
   });
 }

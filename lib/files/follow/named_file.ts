@@ -1,11 +1,12 @@
 import { type BigIntStats, statSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
-import { dirname, extname, join } from "node:path";
+import { basename, dirname, extname, join } from "node:path";
 import { listedName } from "../names.ts";
 import { packedFormatOf } from "../series/file_series.ts";
-import type { FollowPosition } from "./line_place.ts";
 import type { FileSequence, FollowedFile } from "./follow_source.ts";
-import { type FilePath, GrowingFile, idOf, isOf, openAny, openAt, unlessMissing } from "./growing_file.ts";
+import { GrowingFile, isOf, openAny, unlessMissing } from "./growing_file.ts";
+import { type Candidate, identify } from "./identify.ts";
+import { type FollowPosition, identityOf } from "./line_place.ts";
 
 /** The file with a name and, after a restart, those that had the name before. */
 export class NamedFile implements FileSequence {
@@ -41,37 +42,27 @@ export class NamedFile implements FileSequence {
   /** Opens the file of a position, and those that had the name after it. */
   async #resume(position: FollowPosition, warn: (error: Error) => void): Promise<FollowedFile[]> {
     const named = await this.#named();
-    let files: FollowedFile[] = [];
-    const isUnread = position.offset === 0;
-    const isShared = isUnread && named.filter(({ id }) => id === position.file).length > 1; // on a disk without numbers
-    // The file's own identity is more reliable than bytes, since logs may have equal lines.
-    for (const each of [...named].sort((one, other) => rank(one, position) - rank(other, position))) {
-      const file = isShared ? undefined : await openAt(each, position, true);
-      if (file === undefined) continue;
-      files = [file, ...await openAll(named.slice(named.indexOf(each) + 1))];
-      break;
-    }
-    // No byte of it was read before: only bytes written since the position are to be read.
-    const isNew = files.length === 0 && isUnread;
-    if (isNew) {
-      const since = BigInt(Math.floor(position.time) - CLOCK_STEP) * 1_000_000n;
-      const first = named.findIndex(({ written, isCurrent }) => isCurrent || written >= since);
-      // The file before may be the position's own, unless it has a line, which would have been read.
-      const own = isShared && first > 0 && !await hasLine(named[first - 1]!) ? first - 1 : first;
-      if (first !== -1) files = await openAll(named.slice(own));
-    }
+    const { index, file } = await identify(named, position, true);
+    const first = file ? index : named.findIndex((each, i) => {
+      const { format, identity: { born, time } } = each;
+      if (i === index || each.label === "" || time > position.time) return true;
+      if (position.file === "") return time >= position.time - stepOf(time);
+      if (index === -1 && format !== undefined) return time > position.time - COMPRESSED_STEP;
+      return time === position.time && (index === -1 || born > position.born); // otherwise it was read before
+    });
+    const others = first === -1 ? [] : named.slice(file ? first + 1 : first);
+    const files = [...file ? [file] : [], ...await openAll(others)];
     const isSame = named.map(keyOf).join() === (await this.#named()).map(keyOf).join();
     if (!isSame) { // the files were renamed while they were opened
       await Promise.all(files.map((file) => file.close()));
       return await this.#resume(position, warn);
     }
-    if (files.length > 0 || isNew) return files;
-    const file = await unlessMissing(GrowingFile.open(this.path, 0, true));
-    if (file?.id !== position.file) {
-      const lost = "lines behind the position may be lost, as its file is gone";
-      warn(new Error(`Cannot go on reading ${this.path}: ${lost}; it is read from its beginning`));
+    if (position.file !== "" && (first === -1 || first !== index)) {
+      const lost = "lines behind the position may be lost or read again, as its file is not found";
+      const read = first === -1 ? "its next file" : basename(named[first].path);
+      warn(new Error(`Cannot go on reading ${this.path}: ${lost}; ${read} is read from its beginning`));
     }
-    return file === undefined ? [] : [file];
+    return files;
   }
 
   /** Returns the files that have or had the name, as logrotate renames them, in the order of their last writes. */
@@ -81,35 +72,25 @@ export class NamedFile implements FileSequence {
     const name = listedName(this.path, names);
     const extension = extname(name);
     const stem = name.slice(0, name.length - extension.length);
-    const isRotated = (plain: string): boolean =>
-      plain.startsWith(stem) && plain.endsWith(extension) &&
-        ROTATED.test(plain.slice(stem.length, plain.length - extension.length)) ||
-      plain.startsWith(name) && ROTATED.test(plain.slice(name.length));
+    const labelOf = (plain: string): string | undefined => {
+      if (plain === name) return "";
+      const inside = plain.startsWith(stem) && plain.endsWith(extension)
+        ? ROTATED.exec(plain.slice(stem.length, plain.length - extension.length))
+        : null;
+      return (inside ?? (plain.startsWith(name) ? ROTATED.exec(plain.slice(name.length)) : null))?.[1];
+    };
     const found: NamedAs[] = [];
     for (const each of names) {
-      const isCurrent = each === name;
-      const packed = isCurrent || isRotated(each) ? undefined : packedFormatOf(each);
+      const packed = labelOf(each) === undefined ? packedFormatOf(each) : undefined;
       const plain = packed === undefined ? each : each.slice(0, -packed.extension.length - 1);
-      if (!isCurrent && !isRotated(plain)) continue;
-      if (packed !== undefined && names.includes(plain)) continue; // the file is being compressed
+      const label = labelOf(plain);
+      if (label === undefined || packed !== undefined && (label === "" || names.includes(plain))) continue;
       const path = join(folder, each);
       const status = await unlessMissing(stat(path, { bigint: true }));
       if (!status?.isFile()) continue;
-      found.push({ path, format: packed?.format, id: idOf(status), isCurrent, written: status.mtimeNs });
+      found.push({ path, format: packed?.format, identity: identityOf(status), label });
     }
-    return found.sort((one, other) =>
-      Number(one.isCurrent) - Number(other.isCurrent) || Number(one.written - other.written)
-    );
-  }
-}
-
-/** Whether a file has a line feed in its first bytes, as many as are read at once. */
-async function hasLine(named: NamedAs): Promise<boolean> {
-  const file = await openAny(named, 0, true);
-  try {
-    return (await file?.read(Infinity))?.includes(LINE_FEED) ?? false;
-  } finally {
-    await file?.close();
+    return found.sort(inOrder);
   }
 }
 
@@ -119,21 +100,33 @@ async function openAll(named: readonly NamedAs[]): Promise<FollowedFile[]> {
   return files.filter((file) => file !== undefined);
 }
 
-/** The time in ms by which file systems' clocks may be late. */
-const CLOCK_STEP = 20;
-const LINE_FEED = 10;
-const ROTATED = /^[.-]\d[\d.T_-]*$/;
+const ROTATED = /^[.-](\d[\d.T_-]*)$/;
+/** A date in the name of a rotated file; a shorter number counts the later ones. */
+const DATE = /(?:\d\D?){8}/;
 
-interface NamedAs extends FilePath {
-  readonly id: string;
-  readonly isCurrent: boolean;
-  readonly written: bigint;
+interface NamedAs extends Candidate {
+  /** The number or date in the name of a rotated file; `""` for the current one. */
+  readonly label: string;
 }
 
-function rank({ id, isCurrent }: NamedAs, { file }: FollowPosition): number {
-  return id === file ? 0 : isCurrent ? 2 : 1;
+/** The time in ms by which that of a compressed file may be early: compressors may keep whole seconds of it. */
+const COMPRESSED_STEP = 1000;
+
+function inOrder(one: NamedAs, other: NamedAs): number {
+  if (one.label === "" || other.label === "") return Number(one.label === "") - Number(other.label === "");
+  const isCompressed = (one.format ?? other.format) !== undefined;
+  const between = one.identity.time - other.identity.time;
+  const written = isCompressed && Math.abs(between) < COMPRESSED_STEP ? 0 : between;
+  const born = isCompressed ? 0 : one.identity.born - other.identity.born;
+  const isNamedFirst = DATE.test(one.label) ? one.label < other.label : parseInt(one.label) > parseInt(other.label);
+  return written || born || (isNamedFirst ? -1 : 1);
 }
 
-function keyOf({ path, id }: NamedAs): string {
-  return `${id} ${path}`;
+/** Returns the time in ms by which a file system's clock may be late: that of FAT has steps of two seconds. */
+function stepOf(time: number): number {
+  return time % 1000 === 0 ? 2000 : 20;
+}
+
+function keyOf({ path, identity }: NamedAs): string {
+  return `${identity.file} ${path}`;
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import {
   appendFile,
   copyFile,
+  readdir,
   readFile,
   rename,
   rm,
@@ -23,7 +24,7 @@ import {
 import { inFolder } from "../../support/folders.ts";
 import { tries } from "../../support/long_run.ts";
 import { randomNumbers } from "../../support/random_numbers.ts";
-import { within } from "../../support/waits.ts";
+import { pause, within } from "../../support/waits.ts";
 import { openFilesIn } from "../written.ts";
 
 /** A program that reads lines, saves them with its position at times, and may be killed after any chunk. */
@@ -40,18 +41,27 @@ class Reader {
   }
 
   /**
-   * Runs until `isEnd` accepts the lines read, or for `chunks` chunks; keeps the position after chunks for which
-   * `isKept` returns true.
+   * Runs until `isEnd` accepts the lines read, or for `chunks` chunks; with a `size`, of as many bytes at most, and until
+   * none come. Keeps the position before the first chunk, and after others, if `isKept` returns true.
    */
-  async run(chunks: number, isKept: () => boolean, isEnd = (_lines: string[]): boolean => false): Promise<void> {
+  async run(
+    chunks: number,
+    isKept: () => boolean,
+    isEnd = (_lines: string[]): boolean => false,
+    size?: number,
+  ): Promise<void> {
     const start = JSON.parse(this.kept);
     const stream = await followFile(this.#path, { interval: 1, ...this.#options, start });
-    const reader = stream.getReader();
+    const reader = stream.getReader({ mode: "byob" });
     const decoder = new TextDecoder();
     const read: string[] = [];
     let rest = "";
+    if (isKept()) this.kept = JSON.stringify(stream.position);
     for (let i = 0; i < chunks && !isEnd([...this.lines, ...read]); i++) {
-      const { value } = await within(reader.read(), `more than ${this.lines.length} lines`);
+      const chunk = reader.read(new Uint8Array(size ?? 1 << 18));
+      const { value } =
+        await (size === undefined ? within(chunk, `more than ${this.lines.length} lines`) : orNone(chunk));
+      if (value === undefined) break;
       const parts = (rest + decoder.decode(value, { stream: true })).split("\n");
       rest = parts.pop()!;
       read.push(...parts);
@@ -63,46 +73,154 @@ class Reader {
   }
 }
 
-for (let seed = 1; seed <= tries(40); seed++) {
-  test(`followFile() reads each line once over kills of its reader and rotations, seed ${seed}`, () =>
+/** Awaits a read, which ends without bytes if none come for some checks of the file. */
+async function orNone<T>(read: Promise<{ value?: T | undefined }>): Promise<{ value?: T | undefined }> {
+  read.catch(() => {});
+  return await Promise.race([read, pause(40).then(() => ({ value: undefined }))]);
+}
+
+/** More than a step of the file system's clock in ms, by which the times of two files are in their order. */
+const CLOCK_STEP = 10;
+
+/** A log that a program writes and another one rotates, while no reader runs. */
+class RotatedLog {
+  /** The whole lines that no rotation has removed, in order. */
+  lines: string[] = [];
+  hasRemoved = false;
+  readonly path: string;
+  readonly #random: (below: number) => number;
+  /** The rotated files, the newest first; the lines of each, and of the current file at last. */
+  #old: { path: string; lines: string[] }[] = [];
+  #current: string[] = [];
+  #count = 0;
+  #half = "";
+  readonly #isCounted: boolean;
+  readonly #isCopied: boolean;
+  readonly #isCompressed: boolean;
+  readonly header: string;
+
+  constructor(path: string, random: (below: number) => number) {
+    this.path = path;
+    this.#random = random;
+    this.#isCounted = random(2) === 0;
+    this.#isCopied = random(3) === 0;
+    this.#isCompressed = random(2) === 0;
+    this.header = random(3) === 0 ? `${"=".repeat(70)}\n` : ""; // all files begin alike
+  }
+
+  /** Whether files get other bytes under their names, so that a position without a whole line proves none. */
+  get isChanged(): boolean {
+    return this.#isCopied || this.#isCompressed;
+  }
+
+  async write(text = `line ${this.#count++};`): Promise<void> {
+    await appendFile(this.path, `${this.#begin()}${this.#half ? "" : text}${this.#half && text.slice(-1)}\n`);
+    this.#current.push(this.#half ? this.#half + text.slice(-1) : text);
+    this.lines.push(this.#current.at(-1)!);
+    this.#half = "";
+  }
+
+  async writeHalf(): Promise<void> {
+    if (this.#half !== "") return;
+    const begin = this.#begin();
+    this.#half = `line ${this.#count++}`;
+    await appendFile(this.path, begin + this.#half);
+  }
+
+  #begin(): string {
+    return this.#current.length > 0 || this.#half !== "" ? "" : this.header;
+  }
+
+  async rotate(): Promise<void> {
+    await pause(CLOCK_STEP);
+    await writeFile(this.path, "", { flag: "a" });
+    if (this.#isCounted) {
+      for (let i = this.#old.length - 1; i >= 0; i--) {
+        const old = this.#old[i];
+        const path = old.path.replace(/\.\d+(\.gz)?$/, (_, packed = "") => `.${i + 2}${packed}`);
+        await rename(old.path, path);
+        old.path = path;
+      }
+    }
+    const path = this.#isCounted ? `${this.path}.1` : `${this.path}-${20_260_101 + this.#count++}`;
+    if (this.#isCopied) { // as logrotate's copytruncate does
+      await copyFile(this.path, path);
+      await truncate(this.path, 0);
+    } else await rename(this.path, path);
+    this.#old.unshift({ path, lines: this.#current });
+    if (!this.#isCopied && this.#random(2) === 0) await writeFile(this.path, "");
+    this.#current = [];
+    this.#half = "";
+    await pause(CLOCK_STEP);
+    if (this.#isCompressed) await this.#compress(this.#old[this.#random(this.#old.length)]);
+    if (this.#old.length > 1 && this.#random(6) === 0) await this.#remove(this.#old.pop()!);
+  }
+
+  async #compress(old: { path: string }): Promise<void> {
+    if (old.path.endsWith(".gz") && old.path !== this.path) return;
+    const { mtime } = await stat(old.path);
+    await writeFile(`${old.path}.gz`, gzipSync(await readFile(old.path)));
+    await utimes(`${old.path}.gz`, mtime, mtime); // as gzip does
+    await unlink(old.path); // the next file may get its number
+    old.path += ".gz";
+  }
+
+  async #remove({ path, lines }: { path: string; lines: string[] }): Promise<void> {
+    await unlink(path);
+    this.hasRemoved = true;
+    this.lines = this.lines.filter((line) => !lines.includes(line));
+  }
+}
+
+/** Changes a position as a disk does that is mounted again, or never had what the position names. */
+const disks: Record<string, (position: FollowPosition, random: (below: number) => number) => Promise<FollowPosition>> =
+  {
+    "keeps numbers and times of birth": (position) => Promise.resolve(position),
+    "has no times of birth": (position) => Promise.resolve({ ...position, born: 0 }),
+    "numbers files anew": async (position, random) => ({ ...position, file: await anyFile(position, random) }),
+    "has neither": async (position, random) => ({ ...position, file: await anyFile(position, random), born: 0 }),
+  };
+let folderOfFiles = "";
+
+async function anyFile({ file }: FollowPosition, random: (below: number) => number): Promise<string> {
+  if (file === "") return "";
+  const names = await readdir(folderOfFiles);
+  const { dev, ino } = await stat(join(folderOfFiles, names[random(names.length)]), { bigint: true });
+  return `${dev} ${ino}`;
+}
+
+for (let seed = 1; seed <= tries(60); seed++) {
+  const disk = Object.keys(disks)[seed % 4];
+  test(`followFile() loses no line of a rotated log, and warns before it reads one twice, seed ${seed}: the disk ${disk}`, () =>
     inFolder(async (folder) => {
       const random = randomNumbers(seed);
-      const path = join(folder, ["app.gz", "app.log"][seed % 2]); // the first is no compressed one
-      const reader = new Reader(path, { onWarning: (error) => assert.fail(error) });
-      reader.kept = JSON.stringify((await followFile(path)).position);
-      const expected: string[] = [];
-      let names = 0;
-      const begun = Date.now() / 1000;
-      for (let i = 0; i < 8; i++) {
-        const lines = Array.from({ length: 1 + random(9) }, () => `${expected.length + random(1000)} ${i}`);
-        for (const line of lines) {
-          await appendFile(path, `${line}\n`);
-          expected.push(line);
-          if (random(6) === 0) {
-            const old = `${path}.${++names}`;
-            // A copy can only be recognised if at least one of its lines was read before.
-            if (random(3) > 0 || !(JSON.parse(reader.kept).offset > 0)) await rename(path, old);
-            else { // as logrotate's copytruncate does
-              await copyFile(path, old);
-              await truncate(path, 0);
-            }
-            const written = begun + names; // in s: clocks of file systems make steps of some ms
-            await utimes(old, written, written);
-            await appendFile(path, `rotated ${names}\n`);
-            expected.push(`rotated ${names}`);
-            if (random(3) === 0) {
-              await writeFile(`${old}.gz`, gzipSync(await readFile(old)));
-              await utimes(`${old}.gz`, written, written); // as gzip does
-              await unlink(old);
-            }
-          }
+      folderOfFiles = folder;
+      const log = new RotatedLog(join(folder, "app.log"), random);
+      const warnings: string[] = [];
+      const reader = new Reader(log.path, { onWarning: ({ message }) => warnings.push(message) });
+      reader.kept = JSON.stringify((await followFile(log.path)).position);
+      let isProven = seed % 4 === 0;
+      for (let i = 0; i < 10; i++) {
+        for (let step = random(9); step >= 0; step--) {
+          const kind = random(8);
+          if (kind < 5) await log.write();
+          else if (kind < 6) await log.writeHalf();
+          else await log.rotate();
+          if (random(3) === 0) await pause(random(8));
         }
-        await reader.run(1, () => random(2) === 0);
+        const kept: FollowPosition = JSON.parse(reader.kept);
+        isProven &&= !log.hasRemoved && (!log.isChanged || kept.head > 0 && !log.header) || kept.file === "";
+        reader.kept = JSON.stringify(await disks[disk](kept, random));
+        await reader.run(random(3), () => random(2) === 0, () => false, 1 + random(99));
       }
-      await appendFile(path, "the end\n");
-      expected.push("the end");
-      await reader.run(1000, () => true, (lines) => lines.at(-1) === "the end");
-      assert.deepEqual(reader.lines, expected);
+      await log.write(); // ends half a line
+      await log.write("the end");
+      await reader.run(Infinity, () => true, (lines) => lines.includes("the end"));
+      const read = reader.lines.filter((line) => /^(?:line \d+;|the end)$/.test(line));
+      if (isProven) assert.deepEqual(warnings, []);
+      const isOnce = warnings.length === 0;
+      if (isOnce) assert.deepEqual(read.filter((line) => log.lines.includes(line)), log.lines);
+      else for (const line of log.lines) assert.ok(read.includes(line), `${line} is lost, after ${warnings.join()}`);
       assert.deepEqual(openFilesIn(folder), []);
     }));
 }
@@ -234,10 +352,11 @@ test("followFile() goes on from a position before the first line of a compressed
     await followed.cancel();
     assert.equal(position.offset, 0);
     assert.equal(await readFrom(path, position, 14, series), "line 1\nline 2\n");
-    await writeFile(`${path}.1.gz`, gzipSync("line 1\n"));
-    await writeFile(path, "line 2\n");
-    const { number: _number, ...named } = position;
-    assert.equal(await readFrom(path, { ...named, file: `${path}.1.gz` }, 14), "line 1\nline 2\n");
+    const named = join(directory, "named.log");
+    await writeFile(`${named}.2.gz`, gzipSync("line 1\n"));
+    await writeFile(named, "line 2\n");
+    const { number: _number, ...other } = position;
+    assert.equal(await readFrom(named, other, 14), "line 1\nline 2\n");
   }));
 
 test("followFile() refuses a position that is none, or that of another kind of file", () =>

@@ -11,7 +11,7 @@ function status(mtime: number, size: number): BigIntStats {
 
 test("without numbers, a file is the open one if its status fits between two of the path", () => {
   const isOpen = (before: BigIntStats, own: BigIntStats, after: BigIntStats): boolean =>
-    isOf(before, { id: "1 0", status: own } as FollowedFile, () => after);
+    isOf(before, { identity: { file: "1 0" }, status: own } as FollowedFile, () => after);
   for (const [before, own, after] of [[10, 10, 10], [10, 10, 20], [10, 20, 20]] as const) {
     assert.equal(isOpen(status(2, before), status(2, own), status(2, after)), true, `${before} ${own} ${after}`);
   }
@@ -19,5 +19,8 @@ test("without numbers, a file is the open one if its status fits between two of 
     assert.equal(isOpen(status(2, before), status(2, own), status(2, after)), false, `${before} ${own} ${after}`);
   }
   assert.equal(isOpen(status(4, 10), status(2, 10), status(4, 10)), false);
-  assert.equal(isOf(status(2, 10), { id: "1 0", status: status(2, 10) } as FollowedFile, () => undefined), false);
+  assert.equal(
+    isOf(status(2, 10), { identity: { file: "1 0" }, status: status(2, 10) } as FollowedFile, () => undefined),
+    false,
+  );
 });
