@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { join, relative, sep } from "node:path";
 import { lastingPath, listedName } from "../files/internal.ts";
 import { environmentVariable } from "../runtime/mod.ts";
 import { isSettable, requireFieldValue } from "../semantics/mod.ts";
@@ -176,16 +176,24 @@ function namesIn(folder: string): string[] {
 
 export function requireServed({ directory, certificate, options }: ServeArguments): void {
   requireThere(directory, "folder", "cannot serve ");
-  const { fallback, notFound, previous } = options;
-  const requireBelow = (path: string, flag: string): void => {
-    const place = join(lastingPath(directory), path);
-    requireThere(place, "file", `${flag}: cannot serve `, join(directory, path));
-    const name = listedName(place, namesIn(dirname(place)));
-    if (name === basename(place)) return;
-    throw new UsageError(
-      `${flag}: cannot serve ${join(directory, path)}: paths of URLs have a case; the file is ${name}`,
-    );
+  const { index, fallback, notFound, previous } = options;
+  const root = lastingPath(directory);
+  const requireCase = (path: string, flag: string): void => {
+    let place = root;
+    for (const part of relative(root, join(root, path)).split(sep)) {
+      const name = listedName(join(place, part), namesIn(place));
+      if (name !== part) {
+        const reason = `paths of URLs have a case; there it is ${name}`;
+        throw new UsageError(`${flag}: cannot serve ${join(directory, path)}: ${reason}`);
+      }
+      place = join(place, part);
+    }
   };
+  const requireBelow = (path: string, flag: string): void => {
+    requireThere(join(root, path), "file", `${flag}: cannot serve `, join(directory, path));
+    requireCase(path, flag);
+  };
+  if (typeof index === "string") requireCase(index, "--index");
   if (typeof fallback === "string") requireBelow(fallback, "--fallback");
   if (notFound !== undefined) requireBelow(notFound, "--not-found");
   if (typeof previous === "string") requireThere(previous, "folder", "--previous: cannot serve ");

@@ -21,6 +21,7 @@ const wrong: readonly [options: object, message: RegExp][] = [
   [{ index: true }, /^index must be a file name such as index\.html or false, not true$/],
   [{ index: "a/b.html" }, /^index must be a file name such as index\.html or false, not "a\/b\.html"$/],
   [{ notFound: 404 }, /^notFound must be a path below the folder, not 404$/],
+  [{ notFound: "././/" }, /^notFound must be a path below the folder, not "\.\/\.\/\/"$/],
   [{ fallback: "../page.html" }, /^fallback must be a path below the folder or a function, not "\.\.\/page\.html"$/],
   [{ fallback: true }, /^fallback must be a path below the folder or a function, not true$/],
   [{ fallback: "none.html" }, /^fallback "none\.html" is not among the files/],
@@ -63,6 +64,17 @@ for (const directory of [undefined, 5, null]) {
     await assert.rejects(createStaticHandler(directory as unknown as string), { name: "TypeError", message });
   });
 }
+
+test("pages may be named with ./ and more slashes than one", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, { "errors/404.html": "gone", "app.html": "app" });
+    for (const notFound of ["./errors/404.html", "errors//404.html", "/.//errors/././404.html"]) {
+      const { fetch } = await createStaticHandler(folder, { notFound });
+      assert.equal(await (await fetch(new Request("http://localhost/none"))).text(), "gone", notFound);
+    }
+    const { fetch } = await createStaticHandler(folder, { fallback: "././app.html" });
+    assert.equal(await (await fetch(new Request("http://localhost/none"))).text(), "app");
+  }));
 
 test("an onWarning that throws fails neither the handler nor a response, and files are scanned again", {
   skip: needs("links"),

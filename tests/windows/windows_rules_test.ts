@@ -651,10 +651,13 @@ describe(
         for (const name of ["site", "Site", "SITE/sub", "deploys"]) output.addFolder(folder + "/" + name);
         console.log(output.takeFolders().map((each) => each.slice(folder.length)).join());
         const { requireServed } = await import("./lib/cli/serve_arguments.ts");
-        try {
-          requireServed({ directory: folder + "/deploys", options: { notFound: "1/INDEX.html" } });
-        } catch ({ message }) {
-          console.log(/the file is .*/.exec(message)?.[0]);
+        for (const options of [{ notFound: "1/INDEX.html" }, { fallback: "Deploys/1/index.html" }, { index: "Deploys" }]) {
+          const directory = options.notFound ? folder + "/deploys" : folder;
+          try {
+            requireServed({ directory, options });
+          } catch ({ message }) {
+            console.log(/there it is .*/.exec(message)?.[0]);
+          }
         }`;
         const refused = Array(5).fill("must not hold each other");
         const expected = [
@@ -662,7 +665,9 @@ describe(
           "is the folder that is written to",
           "which is deployed",
           "/site,/deploys",
-          "the file is index.html",
+          "there it is index.html",
+          "there it is deploys",
+          "there it is deploys",
         ];
         assert.deepEqual((await run(code, folder, { IGNORE_CASE: "mount" })).trim().split("\n"), expected);
         assert.deepEqual(await listed(folder), ["deploys/1/index.html", "site/sub/a.html"]);

@@ -247,7 +247,7 @@ function isFileName(name: string): boolean {
 }
 
 function pathBelow<D extends string | undefined = undefined>(fallback?: D): Member<string, D> {
-  const accepts = (path: string): boolean => !/^\/*$/.test(path) && !path.split("/").includes("..");
+  const accepts = (path: string): boolean => !/^(?:\.?\/)*\.?$/.test(path) && !path.split("/").includes("..");
   return text(fallback, "a path below the folder", accepts);
 }
 

@@ -49,9 +49,9 @@ function decoded(path: string): string {
   }
 }
 
-/** Returns a path below the folder with slashes: Windows has no names with backslashes. */
+/** Returns a path below the folder as its files have it, with single slashes: Windows has no names with backslashes. */
 function relative(path: string): string {
-  return (process.platform === "win32" ? path.replaceAll("\\", "/") : path).replace(/^\/+/, "");
+  return (process.platform === "win32" ? path.replaceAll("\\", "/") : path).replace(/(^|\/)(?:\.?\/)+/g, "$1");
 }
 
 async function patternOf(pattern: StaticHandlerOptions["immutable"]): Promise<Settings["isImmutable"]> {
