@@ -4,9 +4,8 @@ import process from "node:process";
 import { TimeLimit } from "../timers/mod.ts";
 import { foldedName, LOCK_IDENTITY } from "./names.ts";
 import type { OpenFile } from "./open_file.ts";
-import { withFileNow } from "./place.ts";
 import { isThreadAlive, pidNamespace, threadIdentity } from "./process_identity.ts";
-import { removeIfPossible } from "./rename.ts";
+import { removeIfPossible, withFileNow } from "./rename.ts";
 
 const identity = RegExp(`^${LOCK_IDENTITY}`);
 

@@ -1,22 +1,11 @@
-import {
-  type BigIntStats,
-  closeSync,
-  constants,
-  fstatSync,
-  linkSync,
-  lstatSync,
-  openSync,
-  readlinkSync,
-  type Stats,
-  statSync,
-  unlinkSync,
-} from "node:fs";
+import { type BigIntStats, linkSync, lstatSync, readlinkSync, type Stats, statSync, unlinkSync } from "node:fs";
 import { link, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { codeOf } from "./failure.ts";
 import { isFolderPath, lastingPath, realPath } from "./names.ts";
 import type { OpenFile } from "./open_file.ts";
-import { IN_USE, removeIfPossible, renameFile, renameFileNow, whileRefused, whileRefusedNow } from "./rename.ts";
+import { ProcessLock } from "./process_lock.ts";
+import { removeIfPossible, renameFile, renameFileNow, whileRefused } from "./rename.ts";
 import { temporaryPath } from "./temporary.ts";
 
 /** The place where a file is to get its name, and the object that has the name now. */
@@ -42,33 +31,6 @@ export function followedPlace(path: string, by?: string): Place {
 /** Returns the place of a path like {@linkcode followedPlace}, but a link counts as the object that has the name. */
 export function placeItself(path: string): Place {
   return { path, status: lstatSync(path, { throwIfNoEntry: false }) };
-}
-
-/**
- * Opens the object at a path, without waiting for a pipe, and calls `use` if it is a regular file. Returns undefined
- * for a link or any other object, which another user may have put there.
- *
- * @param use Called with the descriptor, which is closed afterwards.
- */
-export function withFileNow<T>(
-  path: string,
-  flags: number,
-  use: (descriptor: number, status: BigIntStats) => T,
-): T | undefined {
-  const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
-  let descriptor: number;
-  try {
-    descriptor = whileRefusedNow(() => openSync(path, flags | O_NOFOLLOW | O_NONBLOCK), { codes: IN_USE });
-  } catch (error) {
-    if (["ELOOP", "ENOENT", "ENXIO"].includes(codeOf(error)!)) return undefined;
-    throw error;
-  }
-  try {
-    const status = fstatSync(descriptor, { bigint: true });
-    return status.isFile() ? use(descriptor, status) : undefined;
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 /** Returns the present status of the regular file at a place; if it was removed, its former status, and undefined if there was none. */
@@ -156,10 +118,12 @@ function give(file: OpenFile, uid: number, gid: number): void {
 /** The options for giving a complete file its name. */
 export interface NameOptions {
   /**
-   * Whether an existing file of the name is replaced. If false, and the file system has no links, a file that another
-   * process creates at the same moment is replaced nevertheless.
+   * Whether an existing file of the name is replaced. If false, and the file system has no links, a file that a program
+   * without the folder's lock creates at the same moment is replaced nevertheless.
    */
   readonly replace: boolean;
+  /** Whether a lock of the caller keeps other processes from the name. Default: false. */
+  readonly isLocked?: boolean;
   readonly atOnce: boolean;
   /**
    * Called before each attempt, in the same turn of the event loop, so that no other code of this process runs in
@@ -178,18 +142,31 @@ export interface NameOptions {
  * @throws {Error} of the file system, with its `code`: `EEXIST` if the name is taken.
  */
 export async function takeName(from: string, to: string, options: NameOptions): Promise<void> {
-  const { replace, before, check } = options;
+  const { replace, isLocked = false, before, check } = options;
   const atOnce = options.atOnce || before !== undefined;
   if (replace) return await renameFile(from, to, { atOnce, before: () => (check?.(), before?.()) });
   before?.();
   try {
     await (atOnce ? linkSync(from, to) : link(from, to)); // never replaces a file
   } catch (error) {
-    if ((error as { code?: unknown }).code === "EEXIST") throw error;
-    // This runs in the same turn of the event loop as the check of the name, since this process takes other names, too.
-    return await renameFile(from, to, { atOnce: true, before: () => (before?.(), requireFree(from, to)) });
+    if (["EEXIST", "ENOENT"].includes(codeOf(error)!)) throw error;
+    const lock = isLocked ? undefined : lockOfNames(dirname(to));
+    try {
+      await lock?.take();
+      // This runs in the same turn of the event loop as the check of the name, since this process takes other names, too.
+      const free = (): void => (before?.(), lock?.requireHeld(), requireFree(from, to));
+      return await renameFile(from, to, { atOnce: true, before: free });
+    } finally {
+      lock?.release();
+    }
   }
   await whileRefused(() => atOnce ? unlinkSync(from) : unlink(from)).catch(() => {}); // the file already has its name
+}
+
+/** Returns the lock in whose turn names of a folder without links are taken, by all that replace no file. */
+function lockOfNames(directory: string): ProcessLock {
+  const busy = (): Error => Object.assign(new Error("another process takes a name there"), { code: "EBUSY" });
+  return new ProcessLock({ directory, name: "names", subject: "the names of files", waitFor: 10_000, busy });
 }
 
 /** Takes a name like {@linkcode takeName}, synchronously, and replaces no file. */

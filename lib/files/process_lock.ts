@@ -20,8 +20,7 @@ import {
   UNCHECKED,
 } from "./lock_holder.ts";
 import { OpenFile } from "./open_file.ts";
-import { withFileNow } from "./place.ts";
-import { removeFileNow, removeIfPossible } from "./rename.ts";
+import { removeFileNow, removeIfPossible, withFileNow } from "./rename.ts";
 
 /** The interval in ms at which a holder checks for requests of the lock. */
 const POLL_INTERVAL = 250;

@@ -1,4 +1,15 @@
-import { chmodSync, lstatSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
+import {
+  type BigIntStats,
+  chmodSync,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  rmdirSync,
+  unlinkSync,
+} from "node:fs";
 import { rename } from "node:fs/promises";
 import { passingRefusals } from "../runtime/mod.ts";
 import { sleep } from "../timers/mod.ts";
@@ -133,6 +144,33 @@ export function removeIfPossible(path: string): void {
 /** Removes an empty folder like {@linkcode removeFileNow} removes a file. */
 export function removeFolderNow(path: string): void {
   whileRefusedNow(() => rmdirSync(path));
+}
+
+/**
+ * Opens the object at a path, without waiting for a pipe, and calls `use` if it is a regular file. Returns undefined
+ * for a link or any other object, which another user may have put there.
+ *
+ * @param use Called with the descriptor, which is closed afterwards.
+ */
+export function withFileNow<T>(
+  path: string,
+  flags: number,
+  use: (descriptor: number, status: BigIntStats) => T,
+): T | undefined {
+  const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+  let descriptor: number;
+  try {
+    descriptor = whileRefusedNow(() => openSync(path, flags | O_NOFOLLOW | O_NONBLOCK), { codes: IN_USE });
+  } catch (error) {
+    if (["ELOOP", "ENOENT", "ENXIO"].includes(codeOf(error)!)) return undefined;
+    throw error;
+  }
+  try {
+    const status = fstatSync(descriptor, { bigint: true });
+    return status.isFile() ? use(descriptor, status) : undefined;
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** The write permission of a file's owner; on Windows, the absence of the read-only attribute. */

@@ -82,7 +82,7 @@ export class Target {
     if (!isFree && !occupant.isOurs && !replacesAny) throw new Error(CAME_MEANWHILE);
     const place = await this.#former.placeOf(path);
     this.#writing!.append(entry);
-    await takeName(temporary, place, { replace: !isFree, atOnce: false }).catch((error) => {
+    await takeName(temporary, place, { replace: !isFree, isLocked: true, atOnce: false }).catch((error) => {
       throw error.code === "EEXIST" ? new Error(CAME_MEANWHILE, { cause: error }) : error;
     });
     this.#changed.add(dirname(place));

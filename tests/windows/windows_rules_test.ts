@@ -134,6 +134,48 @@ describe(
         assert.deepEqual(left, expected);
       }));
 
+    test("one of several processes takes a name on a disk without links, and the others are refused", () =>
+      inFolder(async (folder) => {
+        const code = `
+        const fs = (await import("node:fs")).default;
+        const { syncBuiltinESMExports } = await import("node:module");
+        const { takeName } = await import("./lib/files/place.ts");
+        const refuse = () => { throw Object.assign(new Error("no links"), { code: "ENOTSUP" }); };
+        const { renameSync } = fs;
+        fs.linkSync = refuse;
+        fs.promises.link = async () => refuse();
+        fs.renameSync = (...args) => {
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+          return renameSync(...args);
+        };
+        syncBuiltinESMExports();
+        fs.mkdirSync(folder + "/ready", { recursive: true });
+        const taken = [];
+        for (let i = 0; i < 3; i++) {
+          const own = folder + "/own-" + process.pid;
+          fs.writeFileSync(own, String(process.pid));
+          fs.writeFileSync(folder + "/ready/" + i + "-" + process.pid, "");
+          while (fs.readdirSync(folder + "/ready").filter((name) => name.startsWith(i + "-")).length < 3) {
+            await new Promise((resolve) => setTimeout(resolve, 1));
+          }
+          await takeName(own, folder + "/" + i, { replace: false, atOnce: false }).then(
+            () => taken.push(i + " " + process.pid),
+            ({ code }) => taken.push(code),
+          );
+          fs.rmSync(own, { force: true });
+        }
+        console.log(taken.join());`;
+        const told = (await Promise.all([1, 2, 3].map(() => run(code, folder)))).join().trim().split(
+          /[,\s]*[,\n][,\s]*/,
+        );
+        const names = (await listed(folder)).filter((path) => !path.startsWith("ready/"));
+        assert.deepEqual(names, ["0", "1", "2"]);
+        const held = await Promise.all(
+          names.map(async (name) => `${name} ${await readFile(join(folder, name), "utf8")}`),
+        );
+        assert.deepEqual(told.sort(), [...held, ...Array(6).fill("EEXIST")].sort());
+      }));
+
     test("no file that comes while a rename is refused is replaced by one that may replace nothing", () =>
       inFolder(async (folder) => {
         const code = `

@@ -4,9 +4,9 @@ import { codeOf, failingNow, fileFailure } from "../failure.ts";
 import { flushFiles, flushFilesNow, LeftFiles } from "../flush.ts";
 import { makeDirectorySync } from "../folders.ts";
 import { OpenFile } from "../open_file.ts";
-import { takeNameNow, withFileNow } from "../place.ts";
+import { takeNameNow } from "../place.ts";
 import type { ProcessLock } from "../process_lock.ts";
-import { removeIfPossible } from "../rename.ts";
+import { removeIfPossible, withFileNow } from "../rename.ts";
 import { temporaryPath } from "../temporary.ts";
 import type { FileSeries } from "./file_series.ts";
 import {

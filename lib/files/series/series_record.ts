@@ -2,9 +2,8 @@ import { type BigIntStats, constants, lstatSync, readFileSync, writeFileSync } f
 import { join } from "node:path";
 import { isMissing } from "../created_file.ts";
 import { fileFailure } from "../failure.ts";
-import { withFileNow } from "../place.ts";
 import type { ProcessLock } from "../process_lock.ts";
-import { removeIfPossible, renameFileNow } from "../rename.ts";
+import { removeIfPossible, renameFileNow, withFileNow } from "../rename.ts";
 import { temporaryPath } from "../temporary.ts";
 import { MAX_NUMBER } from "./file_series.ts";
 

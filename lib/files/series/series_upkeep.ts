@@ -207,7 +207,7 @@ export class SeriesUpkeep {
         await file.close();
       }
       record.note(number, { packed });
-      await takeName(temporary, `${source}.${extension}`, { replace: false, atOnce: false });
+      await takeName(temporary, `${source}.${extension}`, { replace: false, isLocked: true, atOnce: false });
       await this.#isReplaced(entry, packed);
     } catch (error) {
       await removeTemporary(temporary);
