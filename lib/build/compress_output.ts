@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import process from "node:process";
 import { holds, isWithin, precompressOptions, realOf, toldBy, withFolders } from "../precompress/internal.ts";
 import {
@@ -112,9 +112,23 @@ export class Output {
     const all = [...this.#folders];
     this.#folders.clear();
     // Of two spellings of one folder, on a disk that ignores case, each holds the other: the first one is kept.
-    return all.filter((folder, i) =>
+    const kept = all.filter((folder, i) =>
       !all.some((other, j) => i !== j && holds(other, folder) && (j < i || !holds(folder, other)))
     );
+    for (const folder of all) {
+      const outer = kept.find((each) => holds(each, folder));
+      if (outer !== undefined && !isWithin(folder, outer)) this.#respell(folder, outer);
+    }
+    return kept;
+  }
+
+  /** Adds the files below `folder` by their paths below `outer` too, another spelling of it or of one that holds it. */
+  #respell(folder: string, outer: string): void {
+    let same = folder;
+    while (same !== dirname(same) && holds(outer, dirname(same))) same = dirname(same);
+    for (const [path, isHashed] of [...this.#hashed]) {
+      if (isWithin(path, folder)) this.#hashed.set(join(outer, relative(same, path)), isHashed);
+    }
   }
 
   /** Whether the name of a file below `folder` has a hash; undefined if the file is not from this build. */

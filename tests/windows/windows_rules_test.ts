@@ -691,7 +691,11 @@ describe(
         const { Output } = await import("./lib/build/compress_output.ts");
         const output = new Output();
         for (const name of ["site", "Site", "SITE/sub", "deploys"]) output.addFolder(folder + "/" + name);
+        const built = [["/site", "a-ab12.js"], ["/Site", "b-ab12.js"], ["/SITE/sub", "c-ab12.js"], ["/Site", "plain.js"]];
+        for (const [name, path] of built) output.add(folder + name, path, path.includes("-"));
         console.log(output.takeFolders().map((each) => each.slice(folder.length)).join());
+        const names = ["a-ab12.js", "b-ab12.js", "sub/c-ab12.js", "plain.js", "other.js"];
+        console.log(names.map((path) => String(output.isHashed(folder + "/site", path))).join());
         const { requireServed } = await import("./lib/cli/serve_arguments.ts");
         for (const options of [{ notFound: "1/INDEX.html" }, { fallback: "Deploys/1/index.html" }, { index: "Deploys" }]) {
           const directory = options.notFound ? folder + "/deploys" : folder;
@@ -707,6 +711,7 @@ describe(
           "is the folder that is written to",
           "which is deployed",
           "/site,/deploys",
+          "true,true,true,false,undefined",
           "there it is index.html",
           "there it is deploys",
           "there it is deploys",
