@@ -516,6 +516,36 @@ describe(
         }));
     }
 
+    test("a name that a mounted disk of Windows refuses is the sender's fault", () =>
+      inFolder(async (folder) => {
+        const code = `
+        const fs = (await import("node:fs")).default;
+        const { syncBuiltinESMExports } = await import("node:module");
+        const refuse = (code, syscall) => { throw Object.assign(new Error(code + ": " + syscall), { code, syscall }); };
+        fs.linkSync = () => refuse("EPERM", "link");
+        fs.promises.link = async () => refuse("EPERM", "link");
+        const { renameSync } = fs;
+        fs.renameSync = (from, to) => /[:?"]/.test(to) ? refuse("EINVAL", "rename") : renameSync(from, to);
+        fs.promises.rename = async (...args) => fs.renameSync(...args);
+        syncBuiltinESMExports();
+        const { createUploadHandler } = await import("./lib/upload/mod.ts");
+        for (const overwrite of [true, false]) {
+          const { fetch } = createUploadHandler({ directory: folder, overwrite, resumable: true, log() {} });
+          for (const path of ["/x%3Ay.txt", "/%3F", "/%22", "/good" + overwrite]) {
+            for (const fields of [{}, { "upload-draft-interop-version": "8", "upload-complete": "?1" }]) {
+              const url = "http://localhost" + path + (fields["upload-complete"] ? "2" : "");
+              const response = await fetch(new Request(url, { method: "PUT", headers: fields, body: "text" }));
+              console.log(response.status, /BAD_NAME/.exec(await response.text())?.[0]);
+            }
+          }
+        }`;
+        const once = [...Array(6).fill("400 BAD_NAME"), "201 undefined", "201 undefined"];
+        const told = (await run(code, folder, { IGNORE_CASE: "mount" })).trim().split("\n");
+        assert.deepEqual(told, [...once, ...once]);
+        const left = (await listed(folder)).filter((path) => !path.startsWith("."));
+        assert.deepEqual(left, ["goodfalse", "goodfalse2", "goodtrue", "goodtrue2"]);
+      }));
+
     for (const rules of ["1", "mount"]) {
       test(`no two files of a form have names that are one on the disk, rules ${rules}`, () =>
         inFolder(async (folder) => {

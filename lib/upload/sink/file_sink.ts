@@ -155,11 +155,18 @@ const codes: Readonly<Record<string, UploadErrorCode>> = {
   ENOSPC: "NO_SPACE",
 };
 
+/** The calls that give a file its name, which a disk of Windows refuses with `EINVAL` on other systems, too. */
+const naming: ReadonlySet<unknown> = new Set(["link", "rename"]);
+
 /** Returns the error to report for a file system error; in senders' errors, `name` replaces the path. */
 export function storageFailure(action: string, path: string, name: string, error: unknown): Error {
   const failure = fileFailure(action, name, error);
-  const code = codes[String((failure as { code?: unknown }).code)];
-  return code === undefined
+  const { code } = failure as { code?: unknown };
+  if (code === "EINVAL" && naming.has((failure.cause as { syscall?: unknown }).syscall)) {
+    return new UploadError("BAD_NAME", `Cannot save ${name}: the disk takes no file of that name`, { cause: error });
+  }
+  const known = codes[String(code)];
+  return known === undefined
     ? fileFailure(action, path, error)
-    : new UploadError(code, failure.message, { cause: error });
+    : new UploadError(known, failure.message, { cause: error });
 }
