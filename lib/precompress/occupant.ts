@@ -2,7 +2,7 @@ import { lstat, readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { foldedName, listedName, realPathOf } from "../files/internal.ts";
 import { readContent } from "./content.ts";
-import { isWithin } from "./places.ts";
+import { holds } from "./places.ts";
 import { explain } from "./problem.ts";
 
 /** The real location of a path below a folder. */
@@ -38,7 +38,7 @@ export class RealPlaces {
     const isOtherCase = real !== called && foldedName(real) === foldedName(called) && !await this.#hasLink(folder);
     return {
       path: join(real, name),
-      isInside: isWithin(real, this.#root),
+      isInside: holds(this.#root, real),
       isDirect: real === called || isOtherCase,
       isOtherCase,
     };
@@ -118,7 +118,7 @@ export async function occupantAt(
     const status = await lstat(place.path);
     const isLink = status.isSymbolicLink();
     const real = isLink ? await realPathOf(place.path) : place.path;
-    if (isLink && root !== undefined && !isWithin(real, root)) {
+    if (isLink && root !== undefined && !holds(root, real)) {
       return obstacle("a symbolic link that leads out of the folder is in the way: remove it");
     }
     const found = isLink ? await stat(real) : status;

@@ -93,7 +93,7 @@ export function holds(folder: string, path: string): boolean {
   return path !== dirname(path) && holds(folder, dirname(path));
 }
 
-function isOneFolder(path: string, other: string): boolean {
+export function isOneFolder(path: string, other: string): boolean {
   if (path === other) return true;
   const [one, another] = [statusOf(path), statusOf(other)];
   if (one === undefined || another === undefined || one.dev !== another.dev || one.ino !== another.ino) return false;

@@ -4,7 +4,7 @@ import { basename, isAbsolute, join, relative, sep } from "node:path";
 import { realPathOf } from "../files/internal.ts";
 import { isTemporaryName } from "../files/mod.ts";
 import { isOwnName } from "./manifest.ts";
-import { isWithin } from "./places.ts";
+import { holds, isOneFolder } from "./places.ts";
 import { explain, type Problem } from "./problem.ts";
 
 export interface FoundFile {
@@ -130,17 +130,17 @@ class Walker {
       if (error.code === "ENOENT") throw new Error("the symbolic link leads nowhere: remove or exclude it");
       throw error;
     });
-    if (!this.#options.followLinks && !isWithin(real, this.#realRoot)) {
+    if (!this.#options.followLinks && !holds(this.#realRoot, real)) {
       throw new Error("the symbolic link leads out of the folder: exclude it, or pass --follow-links");
     }
     const { copiedTo } = this.#options;
-    if (copiedTo !== undefined && (isWithin(real, copiedTo) || isWithin(copiedTo, real))) {
+    if (copiedTo !== undefined && (holds(copiedTo, real) || holds(real, copiedTo))) {
       throw new Error("the symbolic link leads to the folder that is written to: exclude it");
     }
     if (isOwnName(basename(real))) return;
     const found = await stat(full);
     if (!found.isDirectory()) return this.#add(path, found, above);
-    if (above.includes(real)) {
+    if (above.some((each) => isOneFolder(each, real))) {
       throw new Error("the symbolic link leads to a folder it is in, a loop: remove or exclude it");
     }
     this.#links.push({ path, real, above });

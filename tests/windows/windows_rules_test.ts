@@ -704,6 +704,33 @@ describe(
         assert.match(lines[4]!, /^gone .*immutable/);
       }));
 
+    test("links are told by where they lead, in whatever case their targets are written", () =>
+      inFolder(async (folder) => {
+        await writeTree(folder, { "site/index.html": page("a"), "site/real/b.html": page("b") });
+        await mkdir(join(folder, "out"));
+        const code = `
+        const { symlinkSync, unlinkSync } = await import("node:fs");
+        const { precompress } = await import("./lib/precompress/mod.ts");
+        const run = async (site, options) => {
+          const { problems } = await precompress(site, { formats: ["gzip"], ...options });
+          console.log(problems.map(({ path, message }) => path + " " + /leads.*(?=:)/.exec(message)?.[0]).join() || "none");
+        };
+        for (const [target, site, out] of [["/out", "/site", "/out"], ["/out", "/site", "/OUT"], ["/site", "/SITE", "/out"]]) {
+          symlinkSync(folder + target, folder + "/site/link");
+          await run(folder + site, { out: folder + out, followLinks: true });
+          unlinkSync(folder + "/site/link");
+        }
+        symlinkSync(folder + "/site/real", folder + "/site/link");
+        await run(folder + "/SITE", { dryRun: true });`;
+        const expected = [
+          "link leads to the folder that is written to",
+          "link leads to the folder that is written to",
+          "link leads to a folder it is in, a loop",
+          "none",
+        ];
+        assert.deepEqual((await run(code, folder, { IGNORE_CASE: "mount" })).trim().split("\n"), expected);
+      }));
+
     test("folders of a run that are one by another case are refused, with force too", () =>
       inFolder(async (folder) => {
         await writeTree(folder, { "site/sub/a.html": page("a"), "deploys/1/index.html": page("b") });
