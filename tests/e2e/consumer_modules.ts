@@ -99,6 +99,23 @@ export const streamTypes = `
   streams.ReadableStream.from([1]).pipeThrough(new streams.TransformStream<string, number>());
   // @ts-expect-error: the chunks are strings
   export const misread: streams.ReadableStream<number> = streams.ReadableStream.from(["a"]).pipeThrough(new streams.TransformStream<string, string>());
+  export async function first<R>(stream: streams.ReadableStream<R>): Promise<R | undefined> {
+    const { done, value } = await stream.getReader().read();
+    if (done) return undefined;
+    const chunk: R = value;
+    return chunk;
+  }
+  export const text: Promise<string | undefined> = first(streams.ReadableStream.from(["a"]));
+  declare function chunksOf<R>(stream: ReadableStream<R>): R[];
+  export const inferred: string[] = chunksOf(streams.ReadableStream.from(["a"]));
+  export async function filled(reader: streams.ReadableStreamBYOBReader): Promise<Uint8Array | undefined> {
+    const { done, value } = await reader.read(new Uint8Array(1));
+    // @ts-expect-error: a stream that was cancelled returns no view
+    if (done) value.length;
+    return value;
+  }
+  // @ts-expect-error: the chunks are strings, or there is none
+  export const unread: Promise<{ value?: number }> = streams.ReadableStream.from(["a"]).getReader().read();
   // @ts-expect-error: indexes alone are the protocol of former versions
   new BatchedWritableStream<number>({ writev: () => [0] });`;
 

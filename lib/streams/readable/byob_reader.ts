@@ -121,10 +121,13 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
    * the reader was released; with a RangeError if `min` is more than the view has room for; with the stream's error if
    * the stream errors.
    */
+  // The platform's result has a name in the DOM's types only. Default readers have the same one, except in Bun's types.
   override read<T extends ArrayBufferView>(
     view: T,
     options: ReadableStreamBYOBReaderReadOptions | undefined = undefined,
-  ): ReturnType<globalThis.ReadableStreamDefaultReader<T>["read"]> {
+  ): globalThis.ReadableStreamDefaultReader extends { readMany: unknown }
+    ? Promise<{ done: false; value: T } | { done: true; value: T | undefined }>
+    : ReturnType<globalThis.ReadableStreamDefaultReader<T>["read"]> {
     if (!isObject(this) || !(#state in this)) return super.read(view as never, options) as never;
     let slots: ViewSlots;
     let min: number;

@@ -77,7 +77,13 @@ export class ReadableStreamDefaultReader<R = unknown> extends globalThis.Readabl
   }
 
   /** Reads the next chunk; rejects if the stream errors or the reader was released. */
-  override read(): ReturnType<globalThis.ReadableStreamDefaultReader<R>["read"]> {
+  // Bun's types, which alone have readMany(), add a second result to that of Node's types or the DOM's: this is both.
+  // Results with chunks keep the platform's type: inference from a type of this package's would add undefined to R.
+  override read(): [globalThis.ReadableStreamDefaultReader<R>, globalThis.ReadableStream<R>["getReader"]] extends [
+    { readMany: unknown },
+    { (): { read: { (): Promise<infer A>; (): Promise<infer B> } }; (options?: never): unknown },
+  ] ? Promise<Extract<A, { done: false }> | Extract<B, { done: false }> | { done: true; value: undefined }>
+    : ReturnType<globalThis.ReadableStreamDefaultReader<R>["read"]> {
     if (!isObject(this) || !(#state in this)) return super.read();
     const { stream } = this.#state;
     if (stream === undefined) return promiseRejectedWith(releasedError("read", "reader"));
