@@ -87,10 +87,15 @@ function plain(text: string | undefined): string | undefined {
 /** Names for responses without a document, such as those to HEAD. */
 const codes: Readonly<Record<number, string>> = {
   301: "PermanentRedirect",
+  302: "TemporaryRedirect",
+  304: "NotModified",
   307: "TemporaryRedirect",
+  308: "PermanentRedirect",
   403: "AccessDenied",
   404: "NotFound",
+  409: "Conflict",
   412: "PreconditionFailed",
+  416: "InvalidRange",
   429: "SlowDown",
   503: "ServiceUnavailable",
 };
