@@ -141,15 +141,16 @@ function requireOwnNames(folder: string, path: string, name: string): void {
   }
 }
 
-/** A name that may be a short one. */
-const SHORT = /~\d/;
+/** A name that may be a short one, of at most eight characters and three behind a dot. */
+const SHORT = /^(?=[^.]{3,8}(?:\.|$))[^.]+~\d+(?:\.[^.]{0,3})?$/;
 
 /** Returns the original name of a file; empty if the system does not tell it, and the given one may be a second name. */
 function ownName(path: string): string {
   const given = basename(path);
   try {
     if (isWindows()) return basename(realpathSync.native(path));
-    return readdirSync(dirname(path)).find((each) => foldedName(each) === foldedName(given)) ?? "";
+    const names = readdirSync(dirname(path));
+    return names.includes(given) ? given : names.find((each) => foldedName(each) === foldedName(given)) ?? "";
   } catch {
     return SHORT.test(given) ? "" : given;
   }
