@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import type { AtomicFileOptions } from "./atomic_file.ts";
-import { sleep } from "../timers/mod.ts";
+import { sleep, TurnSlicer } from "../timers/mod.ts";
 import { failing, failingNow, fileFailure } from "./failure.ts";
 import { FileName, LeftFiles } from "./flush.ts";
 import type { ImmediateTarget } from "./item_writer.ts";
@@ -30,6 +30,8 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
   #rest: readonly Uint8Array[] = [];
   /** The reason of a failed write, of which the file may have a part. */
   #failure: { readonly reason: unknown } | undefined = undefined;
+  /** The turns of the event loop between writes, however fast these come. */
+  readonly #turns = new TurnSlicer();
   /** The files that other programs have renamed. */
   readonly #left = new LeftFiles();
 
@@ -55,6 +57,7 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
         if (taken > 0) ms = 0;
         else await sleep(ms);
       }
+      if (this.#turns.isOver) await this.#turns.next();
     } catch (error) {
       this.#failure = { reason: fileFailure("write", this.path, error) };
       throw this.#failure.reason;

@@ -87,6 +87,24 @@ test("streams that append to one file write to its end in turn", () =>
     assert.equal(await readFile(path, "utf8"), expected.join(""));
   }));
 
+test("the event loop turns while a source that always has a chunk is appended", () =>
+  inFolder(async (folder) => {
+    const chunk = new Uint8Array(4096);
+    const series = { directory: folder, name: "series.log", maxFileSize: 1e9, append: true };
+    for (
+      const file of [await openFileWritable(join(folder, "a.log"), { append: true }), new RotatingFileWritable(series)]
+    ) {
+      const end = performance.now() + 5000;
+      const source = new globalThis.ReadableStream<Uint8Array>({
+        pull(controller) {
+          if (performance.now() > end) controller.close();
+          else controller.enqueue(chunk);
+        },
+      });
+      await assert.rejects(source.pipeTo(file, { signal: AbortSignal.timeout(20) }), { name: "TimeoutError" });
+    }
+  }));
+
 test("reopen() of an appended file leaves what another program has renamed, and makes the name again", () =>
   inFolder(async (folder) => {
     const path = join(folder, "app.log");

@@ -1,6 +1,6 @@
 import type { RetryOptions } from "../../batch/mod.ts";
 import type { WritableStreamDefaultController } from "../../streams/mod.ts";
-import { Pause } from "../../timers/mod.ts";
+import { Pause, TurnSlicer } from "../../timers/mod.ts";
 import { codeOf, FULL, warn } from "../failure.ts";
 import { makeDirectorySync } from "../folders.ts";
 import type { ImmediateTarget, ItemTarget } from "../item_writer.ts";
@@ -55,6 +55,8 @@ export class ContinuedRotation implements ImmediateTarget {
   /** Whether this stream has the series, and has read its record. */
   #isTaken = false;
   #isLocked = false;
+  /** The turns of the event loop between writes, however fast these come. */
+  readonly #turns = new TurnSlicer();
   /** The write that is to be attempted, or repeated after a pause. */
   #due: { readonly pieces: readonly Uint8Array[]; readonly length: number } | undefined = undefined;
   #pause: Pause | undefined = undefined;
@@ -112,6 +114,7 @@ export class ContinuedRotation implements ImmediateTarget {
     if (this.#isDue()) this.rotateNow();
     this.#due = { pieces, length };
     await this.#repeat(() => this.settleNow()).finally(() => this.#due = undefined);
+    if (this.#turns.isOver) await this.#turns.next();
   }
 
   /** Sets whether transient failures are retried without limit, unless `retry` is given. */

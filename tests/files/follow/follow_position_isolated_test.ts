@@ -79,7 +79,7 @@ async function orNone<T>(read: Promise<{ value?: T | undefined }>): Promise<{ va
   return await Promise.race([read, pause(40).then(() => ({ value: undefined }))]);
 }
 
-/** More than a step of the file system's clock in ms, by which the times of two files are in their order. */
+/** A pause in ms, longer than a step of the clock of file systems: times of files are then in their order. */
 const CLOCK_STEP = 10;
 
 /** A log that a program writes and another one rotates, while no reader runs. */
