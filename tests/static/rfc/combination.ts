@@ -124,12 +124,13 @@ function chosenCoding(request: Combination, file: KnownFile): Coding | undefined
     .sort((a, b) => weightOf(request, b) - weightOf(request, a))[0];
 }
 
-/** Returns the coding that the tags name: the chosen one first, then other accepted variants, then deltas. */
+/** Returns the coding that the tags name: the chosen one first, then other accepted variants, then deltas that apply. */
 function ownedCoding(request: Combination, tags: Tags, chosen: Coding, file: KnownFile): Coding | undefined {
   if (tags === "*") return chosen;
   const accepted = present(file).filter((coding) => weightOf(request, coding) > 0);
   const [deltas, variants] = [true, false].map((are) => accepted.filter((coding) => coding.startsWith("dc") === are));
-  return [chosen, ...variants, ...deltas].find((coding) => tags.some(({ of }) => of === coding));
+  const owned = request.dictionary === "former" ? deltas : [];
+  return [chosen, ...variants, ...owned].find((coding) => tags.some(({ of }) => of === coding));
 }
 
 /** Returns the coding that a range is of: the one that `If-Range` names among those accepted, but a delta. */
