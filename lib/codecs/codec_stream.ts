@@ -209,6 +209,7 @@ class Pump {
   }
 
   #put(output: Uint8Array<ArrayBuffer>, isEnd: boolean): void | Promise<void> {
+    if (this.#ended) throw this.#ended.reason; // the step ran before the end, in another turn of the event loop
     this.#watch.output?.(output.length);
     if (this.#isWanted || (isEnd && this.#reader.desiredSize === 0)) return this.#enqueue(output);
     return this.#wait(new Promise<void>((resolve) => this.#resume = resolve)).then(() => this.#enqueue(output));
