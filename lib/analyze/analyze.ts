@@ -17,7 +17,7 @@ export async function folderFiles(folder: string): Promise<string[]> {
 export class BasePath {
   readonly #files: ReadonlySet<string>;
   #longest = 0;
-  /** The path, with a slash only at its end; undefined before the first such reference. */
+  /** The base path, with a slash only at its end; undefined before the first absolute reference to a file. */
   #path: string | undefined;
 
   /** @param files The paths of the folder's files. */

@@ -169,7 +169,7 @@ const HIGH_WATER_MARK = 1024;
  * await writer.close();
  * ```
  */
-// deno-lint-ignore no-explicit-any -- as in the platform's own types: a stream of anything unless told
+// deno-lint-ignore no-explicit-any -- as in the platform's own types, chunks have any type by default
 export class BatchedWritableStream<W = any> extends WritableStream<W> {
   /**
    * Creates a stream over an underlying sink.

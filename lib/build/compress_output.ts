@@ -122,7 +122,7 @@ export class Output {
     return kept;
   }
 
-  /** Adds the files below `folder` by their paths below `outer` too, another spelling of it or of one that holds it. */
+  /** Also adds files below `folder` by their paths below `outer`, another spelling of `folder` or of one above it. */
   #respell(folder: string, outer: string): void {
     let same = folder;
     while (same !== dirname(same) && holds(outer, dirname(same))) same = dirname(same);

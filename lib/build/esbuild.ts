@@ -142,7 +142,7 @@ function outputOf(
     const { entryPoint } = files[owner];
     const isNamed = entryPoint === undefined
       ? hasHashOf(isCode ? chunkNames : assetNames)
-      // A module that is imported dynamically, and is no entry point of the build, is named as a chunk.
+      // A dynamically imported module that is no entry point of the build is named by the pattern of chunks.
       : hasHashOf(entryNames) ||
         lazy.has(owner) && hasHashOf(chunkNames.replace("[name]", () => parse(entryPoint).name));
     output.add(folder, inner, isNamed);

@@ -125,8 +125,8 @@ interface Hooks {
  * hash, so that the static handler need not guess. In Vite, only output for browsers is compressed, not that for
  * development, servers or libraries. A build in watch mode is not compressed, and removes variants of earlier builds.
  *
- * As an integration of Astro, it compresses the whole site, including pages. Immutable are files below `build.assets`
- * whose names seem to have a hash.
+ * As an integration of Astro, it compresses the whole site, including pages. Files below `build.assets` whose names
+ * seem to have a hash are immutable.
  *
  * If a file cannot be compressed, the build fails. In Rollup and Rolldown, files are compressed in `bundle.close()`.
  *
@@ -155,7 +155,7 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
   const done = new Set<string>();
   /** Astro's project folder, and the beginning of its assets' paths. */
   let [root, assets] = ["", ""];
-  /** Whether Astro or its user put a hash into a name: the hook has only the files. Source maps have that of their file. */
+  /** Whether a name has a hash, by the name alone: Astro's hook has only files. A source map's hash is its script's. */
   const isHashedAsset = (path: string): boolean =>
     path.startsWith(assets) && !path.endsWith(".map") && withoutHash(path) !== path;
   const plugin: ViteHooks & Hooks = {

@@ -19,7 +19,7 @@ export interface Flag {
   readonly help?: string;
   /** The default in words, if the schema has none to show. */
   readonly otherwise?: string;
-  /** Whether it can be given several times; always so for an option that takes a list. */
+  /** Whether the flag can be given several times; always so for an option that takes a list. */
   readonly repeats?: boolean;
   /** Whether an empty value is meaningful. */
   readonly mayBeEmpty?: boolean;

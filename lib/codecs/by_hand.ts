@@ -38,7 +38,7 @@ export class Encoder {
     return this.#run(bytes, PROCESS);
   }
 
-  /** Encodes pieces, which must not change, and yields an output each step, which may be empty, until it is closed. */
+  /** Encodes pieces, which must not change; yields each step's output, often empty, until the encoder is closed. */
   *steps(pieces: Iterable<Uint8Array>): Generator<Uint8Array<ArrayBuffer>, void, undefined> {
     if (!this.#isOpen) return;
     for (const piece of pieces) {

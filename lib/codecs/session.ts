@@ -92,7 +92,7 @@ export class Session {
 
   /**
    * Processes `bytes`, which must not change, piece by piece, and yields the output of each step, even if empty or
-   * before an error. `operation` is that of the last piece. Throws as {@linkcode advance} does.
+   * before an error. `operation` applies to the last piece. Throws as {@linkcode advance} does.
    */
   *run(bytes: Uint8Array, operation: number, limits: PieceLimits): Generator<Uint8Array<ArrayBuffer>, void, undefined> {
     const { length: total } = bytes;

@@ -14,8 +14,8 @@ const MAX_PAUSE = 20;
 export type AppendedFileOptions = Pick<AtomicFileOptions, "followLinks" | "mode" | "flush" | "mtimeMs" | "atOnce">;
 
 /**
- * A file that is appended to, which other processes may do at the same time. It is written synchronously, so that
- * flushSync() knows what the file has; only a full pipe is waited for.
+ * A file for appending, also by several processes at the same time. Writes are synchronous, so that flushSync() knows
+ * the file's content; only a full pipe is awaited.
  */
 export class AppendedFile implements FileTarget, ImmediateTarget {
   readonly maxFileSize: number = Infinity;

@@ -289,7 +289,7 @@ export class AtomicFile {
 
   /**
    * Gives the file its name, and replaces an existing file unless `replace` is false; calls {@linkcode end} first if
-   * necessary. If it fails, the temporary file is removed, and with `replace: false` the file, too.
+   * necessary. On failure, the temporary file is removed, and with `replace: false` the file, too.
    *
    * @throws {Error} with the file's name, the reason why it cannot be completed, and the system's `code`; `EINVAL` also
    * if a link, a device or a pipe has taken the name meanwhile. After a failed write, its error.

@@ -64,7 +64,7 @@ export function flushFilesNow(paths: readonly string[], folder: string): void {
   }
 }
 
-/** The name of the file that is written. The name of a new file is not flushed with its bytes; it is flushed once. */
+/** The name of the written file. A new file's name is not flushed with its bytes, but separately, once. */
 export class FileName {
   readonly #path: string;
   #isFlushed = false;

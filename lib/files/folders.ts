@@ -4,8 +4,8 @@ import { codeOf, fileFailure } from "./failure.ts";
 import { isOneFile, OpenFile, showsOpenFiles } from "./open_file.ts";
 
 /**
- * Creates a directory and its missing ancestors. It does not access ancestors of an existing one, for which the process
- * may have no permission. A failure names the directory that could not be created: Node's own function reports a
+ * Creates a directory and its missing ancestors. Ancestors of an existing directory are not accessed, since the
+ * process may lack permission. A failure names the directory that could not be created: Node's own function reports a
  * missing directory on a read-only file system, and never ends below /proc.
  */
 export function makeDirectorySync(path: string): void {

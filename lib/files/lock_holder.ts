@@ -124,7 +124,7 @@ export function takeOver(path: string): boolean {
   return existsSync(path + LOST);
 }
 
-/** Marks a file that its user may no longer remove by its size, which needs no space on the disk, for other processes. */
+/** Marks a file, for other processes, that its user may no longer remove: by its size, which needs no disk space. */
 export function markReleased(path: string, file: OpenFile | undefined): void {
   released.add(basename(path));
   try {
@@ -181,7 +181,7 @@ const UNSEEN = 1.5;
 /** The turns of this thread by key, in the order of requests: the first one has begun. */
 const queues = new Map<string, Turn[]>();
 
-/** A turn of one of this thread's callers that use a resource, such as a folder, one after another. */
+/** A turn in the use of a resource, such as a folder, by the callers of this thread. */
 export class Turn {
   readonly #key: string;
   readonly #begun = Promise.withResolvers<void>();

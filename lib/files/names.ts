@@ -12,8 +12,8 @@ export const TEMPORARY: RegExp = /^\.millrace-(?:([0-9a-f]{8})\.)?(\d+)-(?:(\d+)
 const FORMER = /^\.millrace-part-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^\..+\.millrace(?:-new|-next)$/;
 
 /**
- * Whether `name`, a name without a path, is that of a temporary file: by {@linkcode temporaryPath}, or of earlier
- * versions.
+ * Whether `name`, without a path, is that of a temporary file: by {@linkcode temporaryPath}, or by an earlier version
+ * of this package.
  *
  * @example List a folder without what is being written
  * ```ts
@@ -32,7 +32,7 @@ export const LOCK_IDENTITY: string =
   /([0-9a-f]{8})\.(\d+)(?:\.(\d+\.\d+))?-[0-9a-f]{8}(?:-[0-9a-f-]{27})?(-wanted|-lost)?$/.source;
 const LOCK = RegExp(String.raw`^\.(?:.+\.)?millrace-lock-${LOCK_IDENTITY}`);
 
-/** Whether `name`, a name without a path, is that of a lock's file. */
+/** Whether `name`, without a path, is that of a lock's file. */
 export function isLockName(name: string): boolean {
   return LOCK.test(name);
 }
@@ -82,7 +82,7 @@ export function lastingPath(path: string, from?: string): string {
   return withoutParents(isAbsolute(path) || !mayAsk ? path : `${from ?? process.cwd()}${sep}${path}`);
 }
 
-/** Whether a path is a folder's by its text. Windows drops a final separator or dot, which POSIX refuses. */
+/** Whether the end of a path shows a folder. Windows drops a final separator or dot, which POSIX refuses. */
 export function isFolderPath(path: string): boolean {
   return process.platform === "win32" ? /[\\/]\.{0,2}$/.test(path) : path.endsWith("/");
 }
@@ -113,7 +113,7 @@ function withoutIgnorable(name: string): string {
   return name.replace(/\p{Default_Ignorable_Code_Point}/gu, "");
 }
 
-/** Returns the name that a dot or a reserved beginning is looked for in: ZFS may compare names in compatibility form. */
+/** Returns the form of a name in which dots and reserved beginnings are looked for: ZFS may compare names in it. */
 export function compatibleName(name: string): string {
   return withoutIgnorable(name).normalize("NFKC");
 }

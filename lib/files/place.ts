@@ -118,8 +118,8 @@ function give(file: OpenFile, uid: number, gid: number): void {
 /** The options for giving a complete file its name. */
 export interface NameOptions {
   /**
-   * Whether an existing file of the name is replaced. If false, and the file system has no links, a file that a program
-   * without the folder's lock creates at the same moment is replaced nevertheless.
+   * Whether an existing file of the name is replaced. On a file system without links, `false` still replaces a file
+   * that a program without the folder's lock creates at the same moment.
    */
   readonly replace: boolean;
   /** Whether a lock of the caller keeps other processes from the name. Default: false. */
@@ -153,7 +153,7 @@ export async function takeName(from: string, to: string, options: NameOptions): 
     const lock = isLocked ? undefined : lockOfNames(dirname(to));
     try {
       await lock?.take();
-      // This runs in the same turn of the event loop as the check of the name, since this process takes other names, too.
+      // The rename runs in the same turn of the event loop as the check: this process takes other names, too.
       const free = (): void => (before?.(), lock?.requireHeld(), requireFree(from, to));
       return await renameFile(from, to, { atOnce: true, before: free });
     } finally {
@@ -163,7 +163,7 @@ export async function takeName(from: string, to: string, options: NameOptions): 
   await whileRefused(() => atOnce ? unlinkSync(from) : unlink(from)).catch(() => {}); // the file already has its name
 }
 
-/** Returns the lock in whose turn names of a folder without links are taken, by all that replace no file. */
+/** Returns the lock of a folder on a file system without links, held while a name is taken that replaces no file. */
 function lockOfNames(directory: string): ProcessLock {
   const busy = (): Error => Object.assign(new Error("another process takes a name there"), { code: "EBUSY" });
   return new ProcessLock({ directory, name: "names", subject: "the names of files", waitFor: 10_000, busy });

@@ -82,7 +82,7 @@ export class WriteBatch {
   length = 0;
   /** The index of the first item that is not included. */
   next = 0;
-  /** Whether that item is excluded because it would exceed the limit. */
+  /** Whether the next item is excluded because it would exceed the limit. */
   isLimited = false;
   #buffer: Uint8Array = new Uint8Array(0); // allocated on demand: large items are never copied
   /** The end of the bytes in the buffer; a piece begins at `#pieceStart` if that is smaller. */

@@ -9,7 +9,7 @@ const NEVER = "$^";
  */
 const SEPARATORS = /\\+(?![\\[\]{}()!+@])|\\+(?=\\[[\]{}()])|(?<=[^\\/])\\+(?=[!+@])/g;
 
-/** An escaped brace whose other one is not, which picomatch takes for text: a separator was meant. */
+/** An escaped opening brace with an unescaped closing one, both text for picomatch: the backslash is a separator. */
 const HALF_ESCAPED = /^(?:[^\\{]|\\[^{])*\\\{(?:[^\\{}]|\\[^}])*\}/s;
 
 /**

@@ -55,7 +55,7 @@ export interface LiveCall {
   giveUpUnread(): void;
 }
 
-/** The unfinished calls of a client. Not a Set, whose former tables lead to young calls, which stayed alive on Deno. */
+/** The unfinished calls of a client. Not a Set: former tables refer to young calls, which stayed alive on Deno. */
 export class LiveCalls {
   #first: LiveCall | undefined = undefined;
 

@@ -47,7 +47,7 @@ export class ClientCore implements OriginHost {
 
   /**
    * Returns an origin, by its serialization and a URL of it, with the current proxy of its requests.
-   * @param redirected Whether a redirect leads there.
+   * @param redirected Whether a redirect leads to the origin.
    * @throws {HttpError} INVALID_OPTION if the user's proxy function throws, or returns no proxy.
    */
   originOf(serialization: string, url: URL, redirected: boolean): Origin {

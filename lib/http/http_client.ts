@@ -35,7 +35,7 @@ export class HttpClient {
    */
   constructor(options: HttpClientOptions = {}) {
     this.#core = new ClientCore(resolveOptions(options));
-    // It is passed on like other fetch functions: `new Api({ fetch: client.fetch })`.
+    // `fetch` is passed on like other fetch functions: `new Api({ fetch: client.fetch })`.
     this.fetch = this.fetch.bind(this);
   }
 

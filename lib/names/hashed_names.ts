@@ -51,9 +51,9 @@ export function isNamedOtherwise(path: string, { start, end, kind }: FileName, p
 const CODE = /(?:^|\/)(?:js|css|scripts?|styles?|javascripts?|stylesheets|chunks|routes|_shared|_assets)\/$/;
 /** Folders for assets that build tools create beside those of scripts and styles. */
 const ASSETS = /(?:^|\/)(?:img|fonts|media|assets|_assets)\/$/;
-/** Folders for further scripts and styles within a folder of scripts: of Rollup, Remix and VitePress. */
+/** The folders of Rollup, Remix and VitePress for further scripts and styles, within a folder of scripts. */
 const CODE_WITHIN = /(?:^|\/)(?:routes|_shared|_assets|chunks|assets)\/$/;
-/** Folders for assets, within a folder of scripts: of Rollup. */
+/** Rollup's folder for assets, within a folder of scripts. */
 const ASSETS_WITHIN = /(?:^|\/)assets\/$/;
 /** Angular's folder of assets, which have hashes in base32, whatever the hashes of its scripts. */
 const ASSETS_OF_ANGULAR = /(?:^|\/)media\/$/;
@@ -160,7 +160,7 @@ class TreeEvidence {
     return near.some((each) => each.vouchesFor(tail, isCode, own));
   }
 
-  /** Returns the evidence of folders for the scripts of a build that made a file of `folder`, if they have clear tails. */
+  /** Returns the evidence of the script folders of the build that made a file of `folder`, if their tails are clear. */
   #codeNear(folder: string, isCode: boolean, tail: Tail): FolderEvidence[] {
     return [folder, ...codeFoldersNear(folder, isCode, tail.family)].flatMap((each) => {
       const evidence = this.#evidence(each);

@@ -3,7 +3,7 @@ import { textLikelihood } from "./natural_text.ts";
 
 /** A folder for files that a framework names by hash, and itself serves as immutable. */
 interface Layout {
-  /** The end of its path. */
+  /** The end of the folder's path. */
   readonly folder: string;
   /** Finds the hash in a path below the folder. */
   readonly hash: RegExp;
@@ -67,7 +67,7 @@ export interface Place {
   readonly start: number;
 }
 
-/** Returns the place that `path` reveals, if any, such as `.next/static` served directly; and its folder. */
+/** Returns the place that `path` reveals, such as `.next/static` served directly, with its folder, or undefined. */
 export function placeBeside(path: string): Place & { readonly folder: string } | undefined {
   for (const [end, layout, below] of MARKS) {
     const at = path.search(end);

@@ -21,7 +21,7 @@ export function toError(reason: unknown, message: string): Error {
   return reason instanceof Error ? reason : new Error(message, { cause: reason });
 }
 
-/** A web stream over a stream of Node, whose listeners it has until that closes. */
+/** A web stream over a stream of Node, which it listens to until the stream of Node closes. */
 export interface Bridge {
   onError(error: unknown): void;
   /** Called when the stream of Node has finished or ended. */

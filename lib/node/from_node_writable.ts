@@ -253,7 +253,7 @@ function endedByOthers(): Error {
   return prematureClose("Cannot write: the writable was ended before the stream was closed", undefined);
 }
 
-/** Whether it is standard output or error, which stay open, as in `pipeline()` of `node:stream`, since other code writes to them. */
+/** Whether a writable is standard output or error, which stay open, as in `pipeline()` of `node:stream`, since other code writes to them. */
 function isStandardOutput(writable: Writable): boolean {
   const { fd } = writable as { fd?: unknown };
   if (fd === 1) return writable === process.stdout as unknown;
@@ -336,7 +336,7 @@ const MIN_BATCH = BYTES / 8;
  * server.listen(0, () => server.close());
  * ```
  */
-// deno-lint-ignore no-explicit-any -- as in the platform's own types: a stream of anything unless told
+// deno-lint-ignore no-explicit-any -- as in the platform's own types, chunks have any type by default
 export function fromNodeWritable<W = any>(
   writable: Writable,
   options: FromNodeWritableOptions = {},

@@ -67,7 +67,7 @@ class ScriptReader extends TextCursor {
     this.#ended(word, isName || !OPERATORS.has(word));
   }
 
-  /** Continues if a module's name follows. */
+  /** Adds a reference if a module's name follows. */
   #import(word: "import" | "export"): void {
     const start = this.at;
     this.#blank();

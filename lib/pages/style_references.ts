@@ -109,7 +109,7 @@ class StyleReader extends TextCursor {
     }
   }
 
-  /** Reads a block of a font, whose first file is for current browsers. */
+  /** Reads a `@font-face` block, whose first file is for current browsers. */
   #font(): void {
     const before = this.#references.length;
     const start = this.at;

@@ -382,7 +382,7 @@ export async function openLogDestination(options: LogDestinationOptions): Promis
   const own = Object.create(options, Object.fromEntries(added.map((name) => [name, { value: undefined }])));
   const destination = new LogDestination(own as LogDestinationOptions);
   const ignore = (): void => {};
-  destination.on("error", ignore); // the promise reports it
+  destination.on("error", ignore); // the promise reports the error
   await destination.flush().catch((error) => { // otherwise the series exists
     destination.destroy();
     throw error;

@@ -17,7 +17,7 @@ import { cannotWrite } from "./problem.ts";
 
 /** The beginning of a journal's first line; that of version 0.2 named the run's process. */
 const FIRST_WORDS = ['\n{"copied":', '\n{"space":'];
-/** The times in ms that a run waits for another: before it reports that, and in total. */
+/** The times in ms that a run waits for another one: before it reports the wait, and in total. */
 const WAITS = [1000, 600_000];
 /** The maximum number of plans of a run, if other processes keep changing its folder. */
 const MAX_PLANS = 10;

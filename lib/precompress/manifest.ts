@@ -48,7 +48,7 @@ export function parseManifest(text: string, path: string): Manifest {
   if (version !== 1 || typeof files !== "object" || files === null || !Object.entries(files).every(isKey)) {
     throw new TypeError(`${path} is not a manifest that this version reads: delete it and run again`);
   }
-  // It has no prototype, since files may be called "constructor" or "__proto__".
+  // Without a prototype, since files may be called "constructor" or "__proto__".
   const checked: Record<string, FileRecord> = Object.create(null);
   for (const [file, value] of Object.entries(files)) {
     const record = checkedRecord(value);

@@ -87,7 +87,7 @@ export interface OccupantFile {
   /** The SHA-256 in hexadecimal. */
   readonly sha256: string;
   readonly mtimeMs: number;
-  /** Its permission bits. */
+  /** The permission bits. */
   readonly mode: number;
   readonly isLink: boolean;
   /** Whether a run wrote these bytes, so that they may be replaced or removed. */

@@ -87,7 +87,7 @@ function isEither(one: string, other: string): boolean {
   return holds(one, other) || holds(other, one);
 }
 
-/** Whether a folder is `path` or holds it, both real paths: short names, mounts and other cases give it further ones. */
+/** Whether a folder is `path` or contains it. Short names, mounts and case give one folder several real paths. */
 export function holds(folder: string, path: string): boolean {
   if (isWithin(path, folder) || isOneFolder(path, folder)) return true;
   return path !== dirname(path) && holds(folder, dirname(path));
@@ -100,7 +100,7 @@ export function isOneFolder(path: string, other: string): boolean {
   return isSureNumber(one.ino) || foldedName(path) === foldedName(other);
 }
 
-/** Returns the status of a folder that is there and that this process may look at: Deno would ask its user for others. */
+/** Returns the status of an existing folder that this process may read: Deno would prompt for others. */
 function statusOf(path: string): BigIntStats | undefined {
   try {
     return mayRead(path) ? statSync(path, { bigint: true }) : undefined;

@@ -10,7 +10,7 @@ export interface PlannedVariant {
   readonly record?: VariantRecord;
   /** Whether the variant replaces any file in its place. */
   readonly replacesAny: boolean;
-  /** Whether the copy of another file has the place, unless the variant replaces that. */
+  /** Whether another file's copy has the place, and stays there unless the variant replaces it. */
   readonly isBeside?: boolean;
   /** A compressed form in its place that no run wrote: used unchanged, unless its bytes are a run's. */
   readonly theirs?: VariantRecord;
@@ -18,7 +18,7 @@ export interface PlannedVariant {
 
 /** The variants that a file should have. */
 export interface Work extends Copy {
-  /** Its former versions, latest first, each with the folder that its path is relative to. */
+  /** The former versions of the file, latest first, each with the folder that its path is relative to. */
   readonly dictionaries: readonly (DictionaryRecord & { readonly folder: string })[];
   /** The SHA-256 of the site's dictionary, if the file gets deltas against it. */
   readonly siteDictionary?: string | undefined;

@@ -208,7 +208,7 @@ export async function planFile(file: FoundFile, tree: TreeFiles, plan: Plan, con
     for (const delta of deltasOf[format]) {
       if ((isSiteDelta(delta) ? siteDictionary : dictionaries[generationOf(delta)]) === undefined) continue;
       const owner = variantPath(file.path, delta).replace(/\.dc[bz]$/, "");
-      // The place is, for example, that of a delta of app.js.2.
+      // The place belongs to another file's delta: for example, to one of app.js.2.
       if (owner !== file.path && tree.paths.has(owner)) continue;
       const planned = await planVariant(delta, { ...original, plainRecord: plain?.record }, tree, plan, context);
       if (planned) variants.push(planned);

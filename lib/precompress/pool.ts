@@ -75,7 +75,10 @@ export function workersFor(jobs: number, bytes: number): number {
 const MIB = 2 ** 20;
 /** The memory of a worker in MiB, without that of its job. */
 const THREAD = 27;
-/** The measured memory of codecs in MiB: up to each level, the minimum of some lines, with height and slope for each MiB of the file. */
+/**
+ * The measured memory of codecs in MiB. An entry applies to levels below its first number. Its lines have a height, and
+ * a slope for each MiB of the file; the lowest line counts.
+ */
 const NEEDS: Readonly<Record<VariantFormat, readonly (readonly [number, ...(readonly [number, number])[]])[]>> = {
   brotli: [[6, [3, 8]], [10, [30, 8]], [12, [10, 44], [30, 12]]],
   zstd: [[10, [4, 10], [12, 3]], [20, [4, 17], [120, 0]], [23, [4, 20], [200, 0]]],

@@ -26,8 +26,8 @@ import { write } from "./write.ts";
  * @param directory The folder.
  * @returns The report of the run.
  * @throws {TypeError | RangeError} if an option is unknown, of the wrong type or out of range.
- * @throws {Error} if the folder cannot be read, or the folder of `out` not be written to, with the file system's error
- * as its `cause`.
+ * @throws {Error} if the folder cannot be read, or that of `out` cannot be written to, with the file system's error as
+ * its `cause`.
  * @throws the reason of `signal` once it is aborted.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9842} for the deltas
  * @example Compress a build before a deploy

@@ -62,7 +62,7 @@ function isTooLong(error: unknown): boolean {
 /** Explanations of system errors about an output path of the user. */
 const ofPlace: Readonly<Record<string, string>> = { ...inTheWay, ENOENT: "it cannot be made there" };
 
-/** Files at such a path belong to the user: they are not removed, and messages do not suggest that. */
+/** Advice about an output path of the user: files there are never to be removed, so messages suggest another place. */
 const otherPlace: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(hint).map(([code, way]) => [code, /^(?:free|raise)/.test(way) ? way : "name another place"]),
 );

@@ -37,7 +37,7 @@ export interface VariantRecord {
  * ```
  */
 export interface DictionaryRecord {
-  /** Its path in the former deploy. */
+  /** The file's path in the former deploy. */
   readonly path: string;
   /** The SHA-256 of its content, in hexadecimal. */
   readonly sha256: string;
@@ -73,7 +73,7 @@ export interface FileRecord {
   readonly madeOf?: string;
   /** Whether its content never changes under its name; undefined if no run had the option `immutable`. */
   readonly immutable?: boolean;
-  /** Its path without links to folders, if it has links: its variants stay there when the links are removed. */
+  /** The file's path without links to folders, if it has links: its variants stay there when the links are removed. */
   readonly place?: string;
   /** Whether the copy had the file before any run, so that no run changes or removes it. */
   readonly found?: true;

@@ -18,12 +18,12 @@ import type { FoundFile } from "./walk.ts";
 
 /** A temporary file that is complete except for its name. */
 export interface Finished {
-  /** The path of its temporary file, which `put()` removes even if it fails. */
+  /** The path of the temporary file, which `put()` removes even if it fails. */
   readonly temporary: string;
   /** The SHA-256 of its bytes, in hexadecimal. */
   readonly sha256: string;
   readonly entry: JournalEntry;
-  /** Whether it replaces a file that no run wrote. */
+  /** Whether the file may replace one that no run wrote. */
   readonly replacesAny: boolean;
 }
 
@@ -89,10 +89,10 @@ export class Target {
     return true;
   }
 
-  /** Removes the file at `path`; returns whether it existed. Throws an Error if no run wrote it; it stays. */
+  /** Removes the file at `path`; returns whether it existed. Throws an Error if no run wrote the file, which then stays. */
   async remove(path: string): Promise<boolean> {
     const place = await this.#former.placeOf(path);
-    // This is the identity of the next file to read; a failure is reported by that read.
+    // The identity of the file that is read next; a failure is reported by that read.
     const identity = await identityOf(place).catch(() => undefined);
     const occupant = await this.#former.occupantOf(await this.#former.places.of(path));
     this.#former.forget(path);
@@ -164,7 +164,7 @@ export class Target {
     }
   }
 
-  /** Ends a stopped run: its journal shows the next one the finished files. */
+  /** Ends a stopped run, whose journal shows the next run the finished files. */
   leave(): void {
     this.#writing?.leave();
     this.#writing = undefined;

@@ -14,7 +14,7 @@ export function withoutHash(path: string): string {
 }
 
 export interface PreviousFile {
-  /** Its path below the previous deploy's folder. */
+  /** The file's path below the previous deploy's folder. */
   readonly path: string;
   /** The size in bytes. */
   readonly size: number;
@@ -51,7 +51,7 @@ export interface TreeFiles {
   readonly files: readonly FoundFile[];
   /** The paths of {@linkcode files}. */
   readonly paths: ReadonlySet<string>;
-  /** The paths of folders with any of them. */
+  /** The paths of the folders with files. */
   readonly folders: ReadonlySet<string>;
   /** Files at the paths of variants of `files` that no run wrote, by path. */
   readonly beside: ReadonlyMap<string, FoundFile>;

@@ -14,10 +14,10 @@ export interface SiteFile {
   readonly type: string;
   /** The size in bytes. */
   readonly size: number;
-  /** The sizes in bytes of its variants and deltas. */
+  /** The sizes in bytes of the file's variants and deltas. */
   readonly sizes: Readonly<Partial<Record<VariantFormat | DeltaFormat, number>>>;
   readonly state: FileState;
-  /** Whether it is immutable, by the run's option or a hash in its name. */
+  /** Whether the file is immutable, by the run's option or a hash in its name. */
   readonly isImmutable: boolean;
   /** The change since the former version; undefined without a comparison. */
   readonly change: Change | undefined;

@@ -14,7 +14,7 @@ interface Hosts {
   readonly process?: Pick<typeof process, "getBuiltinModule">;
 }
 
-/** The globals; each runtime has its own of these. */
+/** The globals, some of which only one runtime has. */
 const host = globalThis as Hosts;
 
 /** The text of a codec's module, which inflates its deflated bytes. */

@@ -36,7 +36,7 @@ function turn(): void {
 
 /** The size below which other work allocates enough young objects. */
 const LARGE = 16 * 1024;
-/** The maximum size that counts: a quarter of it is kept until the next call. */
+/** The maximum counted size of a chunk: an array of a quarter of that is kept until the next call. */
 const MAX_COUNTED_SIZE = 256 * 1024;
 
 /** A variable of the module, so that no compiler removes the allocation. */

@@ -42,7 +42,10 @@ export async function copyObject(
   return await copyOne(context, object, to, isAsItIs ? undefined : all, all, options);
 }
 
-/** Copies an object. Few stores support conditions on copies: with a condition, it is uploaded from here, or in parts. */
+/**
+ * Copies an object. Few stores support conditions on copies: with one, a small object is sent by this process, a larger
+ * one is copied in parts.
+ */
 async function copyOne(
   context: UploadContext,
   source: JoinedObject,

@@ -105,7 +105,8 @@ export interface S3BucketOptions {
    */
   memory?: number;
   /**
-   * The folder for these files, which have no names in it. The system's folder, often `/tmp`, may itself be in memory.
+   * The folder for temporary files of parts, which have no names in it. The system's folder, often `/tmp`, may itself
+   * be in memory.
    *
    * @default the system's
    */

@@ -29,7 +29,7 @@ export interface S3Object extends S3Stored {
   readonly lastModified: Date;
   /** The media type, if the store reports it: not in listings. */
   readonly contentType?: string;
-  /** The SHA-256 in base64, or that of the parts' SHA-256, with `-` and their number; if the store has it. */
+  /** The SHA-256 in base64, if the store has it; for uploads in parts, of the parts' SHA-256, `-` and their number. */
   readonly sha256?: string;
   /** The `metadata` of the object; not in listings. */
   readonly metadata?: Readonly<Record<string, string>>;

@@ -9,7 +9,7 @@ export class ContentDecoder {
   readonly coding: UndoableCoding;
   /** Whether all output was returned: after the end of the input, or of the coding if bytes follow it. */
   isDone = false;
-  /** The decoder's error about bytes after the end of the coding, if it is done because of them. */
+  /** The decoder's error about bytes after the end of the coding; undefined if there were none. */
   trailing: Error | undefined = undefined;
   #decoder: Decoder | undefined;
   #isInputComplete = false;
@@ -25,17 +25,17 @@ export class ContentDecoder {
     return new ContentDecoder(coding, await openFormatDecoder(coding, first));
   }
 
-  /** Whether it needs more input, or the end of input, to continue. */
+  /** Whether the decoder needs more input, or the end of input, to continue. */
   get needsInput(): boolean {
     return !this.#isInputComplete && this.#decoder?.more === false;
   }
 
-  /** Copies up to {@linkcode MAX_INPUT} bytes; to be called when it needs input. */
+  /** Copies up to {@linkcode MAX_INPUT} bytes; to be called when the decoder needs input. */
   write(input: Uint8Array): void {
     this.#decoder?.write(input);
   }
 
-  /** Ends the input; to be called when it needs input. */
+  /** Ends the input; to be called when the decoder needs input. */
   end(): void {
     this.#isInputComplete = true;
   }

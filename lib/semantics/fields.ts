@@ -71,7 +71,7 @@ const EVERYTHING = "pugnes";
  * section 15.4.5) |
  * | g | 404, whose page is not the requested representation |
  * | n | responses without a representation |
- * | e | a response that is encoded on its way: fields that describe the bytes before are left out |
+ * | e | a response that is encoded on its way: fields that describe the unencoded bytes are left out |
  * | s | responses of a handler that computes the other fields: users may set this one |
  */
 const table: Readonly<Record<string, string>> = {

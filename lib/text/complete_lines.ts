@@ -69,7 +69,7 @@ const MAX_DECODED = 16 * 1024 * 1024;
 const CRLF = 2;
 /** The maximum bytes of a UTF-16 code unit in UTF-8. */
 export const UNIT = 3;
-/** The length from which an unfinished line of text is kept as bytes: as a rope of small strings it takes many times that. */
+/** The length from which an unfinished line of text is kept as bytes: a rope of small strings takes many times the memory. */
 const KEPT_AS_TEXT = 16 * 1024;
 
 export interface CompleteLinesOptions {

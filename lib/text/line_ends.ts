@@ -63,7 +63,7 @@ export const LF_OR_CR_ENDS: LineEnds = {
       const end = cr !== -1 && (lf === -1 || cr < lf) ? cr : lf;
       lines.push(text.slice(start, end));
       start = end === cr && lf === cr + 1 ? end + 2 : end + 1;
-      // Searched again only after it was passed: a text without LF or CR is searched once for it.
+      // Each search continues only behind its last result: a text without CR is searched for it once.
       if (lf !== -1 && lf < start) lf = text.indexOf("\n", start);
       if (cr !== -1 && cr < start) cr = text.indexOf("\r", start);
     }
@@ -75,7 +75,7 @@ function withoutCR(line: string): string {
   return line.charCodeAt(line.length - 1) === CR ? line.slice(0, -1) : line;
 }
 
-/** Returns the offset of the first line over `limit` bytes, or -1: one search for a line ending a window of that size. */
+/** Returns the offset of the first line over `limit` bytes, or -1, by one search for each window of that size. */
 export function startOfLongLine(bytes: Uint8Array, limit: number, ends: LineEnds): number {
   let start = 0;
   while (bytes.length - start > limit) {
@@ -86,7 +86,7 @@ export function startOfLongLine(bytes: Uint8Array, limit: number, ends: LineEnds
   return -1;
 }
 
-/** Returns the offset behind the window's last line ending whose line, if it fills the window, fits the limit; or 0. */
+/** Returns the offset behind the window's last line ending, or 0. A line as long as the window must fit the limit. */
 function lastEndWithin(window: Uint8Array, limit: number, rest: number, ends: LineEnds): number {
   const end = rest === window.length ? rest : ends.last(window);
   if (end <= limit + 1) return end;

@@ -37,7 +37,7 @@ class NumberReader implements Transformer<ArrayBuffer | ArrayBufferView, number>
   /** The bytes of the unfinished line so far. */
   readonly #bytes = new Uint8Array(MAX_COLLECTED);
   #length = 0;
-  /** Whether that line is too long, which was reported: the rest of it is skipped. */
+  /** Whether the unfinished line is too long: it was reported, and its rest is skipped. */
   #isSkipped = false;
 
   constructor(onInvalid: OnInvalid | undefined) {

@@ -122,7 +122,7 @@ export class NumberParser {
       if (Number.isNaN(written)) return NaN;
       exponent += written;
     }
-    // Below that limit, no step was rounded: the mantissa has all digits.
+    // Below MAX_EXACT, no step was rounded: the mantissa has all digits.
     if (mantissa < MAX_EXACT && exponent >= -22 && exponent <= 22) {
       return exponent < 0 ? mantissa / POWERS[-exponent] : mantissa * POWERS[exponent];
     }

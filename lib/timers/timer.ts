@@ -30,7 +30,7 @@ export class Timer {
   readonly #onDue: (lateMs: number) => void;
   readonly #keepsAlive: boolean;
   readonly #afterPoll: TimerOptions["afterPoll"];
-  /** Whether it is waiting for the poll before it calls back. */
+  /** Whether the timer is waiting for the poll before it calls back. */
   #isLooking = false;
   #timer: NodeJS.Timeout | undefined = undefined;
   /** The time by `performance.now()` at which the runtime's timer fires; Infinity without one. */
@@ -92,7 +92,7 @@ export class Timer {
   }
 
   #clear(): void {
-    // A test's clock throws for a timer that it has dropped, or clears another one instead. The runtime's own stays.
+    // A test's clock throws for a timer that it has dropped, or clears another one. A timer of the runtime stays set.
     if (!this.#isReplaced) timers.clearTimeout(this.#timer);
     else (this.#timer as Partial<NodeJS.Timeout> | undefined)?.unref?.();
     this.#timer = undefined;

@@ -172,7 +172,7 @@ export class Dictionaries {
     return this.#options.path + hash.replace(/[^0-9A-Za-z]/g, "_").slice(0, NAME_LENGTH);
   }
 
-  /** Whether a response at a URL may depend on its client's dictionaries, judged by what a 304 shows. */
+  /** Whether a response at a URL may depend on its client's dictionaries, by the URL alone: a 304 has no more data. */
   mayUseFor(url: string): boolean {
     return this.#options.memory > 0 || this.#routeOf(pathOf(url)) !== undefined;
   }

@@ -68,7 +68,7 @@ export class GrowingFile implements FollowedFile {
   async #begin(position: number): Promise<void> {
     const proof = new Uint8Array(Math.min(position, this.#proofSize));
     const length = await this.#file.read(proof, position - proof.length);
-    // Unread bytes of a series may be those of a failed write, which are truncated.
+    // In a series, unread bytes may be those of a failed write, which the writer truncates.
     const head = new Uint8Array(this.#beginsAnew ? PROOF_SIZE : Math.min(position, PROOF_SIZE));
     const first = await this.#file.read(head, 0);
     // The file may be truncated meanwhile.
@@ -182,7 +182,7 @@ class PackedFile implements FollowedFile {
     return file;
   }
 
-  /** Reads the first bytes ahead, for a position before them. */
+  /** Reads the file's first bytes ahead, as the proof of a position at its start. */
   async #peek(): Promise<void> {
     let head: Uint8Array<ArrayBuffer> = new Uint8Array(0);
     while (head.length < PROOF_SIZE) {

@@ -2,27 +2,27 @@ import type { FollowedFile } from "./follow_source.ts";
 import { type FilePath, openAny } from "./growing_file.ts";
 import { type FileIdentity, type FollowPosition, isProven } from "./line_place.ts";
 
-/** A file that may be the one of a position. */
+/** A file that a position may belong to. */
 export interface Candidate extends FilePath {
   readonly identity: FileIdentity;
 }
 
 /** The result of {@linkcode identify}. */
 export interface Identified {
-  /** The index of the position's file; -1 if no file is proven to be that. */
+  /** The index of the position's file; -1 if no file is proven. */
   readonly index: number;
   /** The file, opened at the position; undefined if no whole line of it was read, or it was rewritten since. */
   readonly file: FollowedFile | undefined;
 }
 
 /**
- * Determines which file is the one of a position, by what outlasts renaming, compression and a restart of the system:
+ * Determines the file of a position by properties that outlast renaming, compression and a restart of the system:
  *
  * - The file's number together with its time of birth: numbers are reused, and some disks assign new ones
  *   whenever they are mounted.
  * - Its bytes, in a compressed file, in a copy whose original was truncated, or under another number, unless a
- *   different time of birth shows another file. Several such files, or one behind files that were written since, prove
- *   nothing: logs may have equal lines.
+ *   different time of birth shows another file. Several files with these bytes prove nothing, since logs may have equal
+ *   lines; nor does one file, if a candidate before it was written since.
  */
 export async function identify(
   candidates: readonly Candidate[],
@@ -31,7 +31,7 @@ export async function identify(
 ): Promise<Identified> {
   const { file: id, born, head } = position;
   const own = candidates.filter(({ identity }) => born > 0 && identity.file === id && identity.born === born);
-  const index = own.length === 1 ? candidates.indexOf(own[0]) : -1; // files without numbers may be born at once
+  const index = own.length === 1 ? candidates.indexOf(own[0]) : -1; // files without numbers may share a time of birth
   if (head === 0) return { index, file: undefined };
   const proven = new Map<Candidate, FollowedFile>();
   for (const each of index === -1 ? candidates : [candidates[index], ...candidates]) {

@@ -67,7 +67,7 @@ function last(before: Uint8Array, bytes: Uint8Array = NOTHING): Uint8Array {
   return Buffer.concat([before.subarray(Math.max(0, before.length + bytes.length - PROOF_SIZE)), bytes]);
 }
 
-/** Returns the number of a file's first bytes that prove it: none before a whole line, which a program may take back. */
+/** Returns the number of first bytes that prove a file: below 64 only whole lines, since others may be taken back. */
 export function provenHead({ offset, head }: Mark): number {
   if (offset > 0) return Math.min(offset, head.length);
   return head.length === PROOF_SIZE ? PROOF_SIZE : head.lastIndexOf(LINE_FEED) + 1;
@@ -132,9 +132,9 @@ export interface FollowPosition extends FileIdentity {
   readonly offset: number;
   /** The number of the file's first bytes in the proof, at most 64; 0 if it had no whole line. */
   readonly head: number;
-  /** A digest of these bytes, and of the 64 before the position. */
+  /** A digest of the file's first bytes in the proof, and of the 64 before the position. */
   readonly proof: string;
-  /** The file's modification time before these were read, or the present time if there was none, in ms since 1970. */
+  /** The file's modification time before the read, or the present time if there was no file, in ms since 1970. */
   readonly time: number;
 }
 

@@ -101,7 +101,7 @@ async function openAll(named: readonly NamedAs[]): Promise<FollowedFile[]> {
 }
 
 const ROTATED = /^[.-](\d[\d.T_-]*)$/;
-/** A date in the name of a rotated file; a shorter number counts the later ones. */
+/** A date in the name of a rotated file. A number with fewer digits is the file's rank, counted from the newest. */
 const DATE = /(?:\d\D?){8}/;
 
 interface NamedAs extends Candidate {
@@ -109,7 +109,7 @@ interface NamedAs extends Candidate {
   readonly label: string;
 }
 
-/** The time in ms by which that of a compressed file may be early: compressors may keep whole seconds of it. */
+/** The time in ms by which a compressed file's time may be early: compressors may keep only whole seconds. */
 const COMPRESSED_STEP = 1000;
 
 function inOrder(one: NamedAs, other: NamedAs): number {

@@ -138,7 +138,7 @@ export class ContinuedRotation implements ImmediateTarget {
         }
         const isPatient = retry === undefined && this.#isPatient;
         if (isPatient) left = attempts + 1;
-        // A process without other work ends during a patient pause, which rejects pending writes.
+        // A process without other work ends during a patient pause, since retries have no limit.
         if (!this.#isOver) await (this.#pause = new Pause({ keepsAlive: !isPatient })).wait(delay);
       }
     } catch (error) {
@@ -173,7 +173,7 @@ export class ContinuedRotation implements ImmediateTarget {
     await this.#current.flush();
   }
 
-  /** Writes what waits for another attempt. */
+  /** Attempts the due write at once, if there is one. */
   settleNow(): void {
     if (!this.#isTaken && !this.#isOver) {
       const reason = `it is not known yet whether another process writes the series ${this.#series.name}`;

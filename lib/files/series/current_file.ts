@@ -256,7 +256,7 @@ export class CurrentFile {
     const file = OpenFile.openNow(next, "ax");
     try {
       this.#torn = this.#torn.filter((entry) => !this.#endLine(entry));
-      if (this.#torn.length > 0) file.writeNow([Uint8Array.of(LINE_FEED)]); // ends the line for readers of the series
+      if (this.#torn.length > 0) file.writeNow([Uint8Array.of(LINE_FEED)]); // ends the torn line for readers
       const opened = Date.now();
       this.#adopt(file, this.#named(next, opened, proofOfOpen(file.exactStatus())), opened);
       for (const entry of this.#torn.splice(0)) this.#noteComplete(entry);

@@ -217,7 +217,7 @@ export class SeriesUpkeep {
     }
   }
 
-  /** Removes a file whose compressed form has its name; returns whether that exists. */
+  /** Removes a file whose compressed form has its final name; returns whether that form exists. */
   async #isReplaced({ number, file }: SeriesEntry, packed: NonNullable<SeriesEntry["packed"]>): Promise<boolean> {
     const plain = this.#series.pathOf(number);
     if (provenFile(`${plain}.${packed.extension}`, packed) === undefined) return false;

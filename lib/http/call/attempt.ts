@@ -25,7 +25,7 @@ export interface AttemptOwner {
 const MAX_INFORMATIONAL = 1000;
 /** The maximum bytes of an unread body that are received so that the connection can be reused. */
 const DISCARDED_BYTES = 65_536;
-/** The maximum time in ms for receiving these bytes. */
+/** The maximum time in ms for receiving the rest of an unread body. */
 const DISCARDED_WITHIN = 1000;
 
 const ignore = (): void => {};

@@ -127,7 +127,7 @@ class InterceptedCall implements CallOwner, LiveCall {
   #caller: Caller;
   readonly #calls = new Set<OwnedCall>();
   #total: Deadline | undefined = undefined;
-  /** Keeps the process alive, since an interceptor may wait for something that does not. */
+  /** Keeps the process alive, even if the event that an interceptor waits for does not. */
   readonly #hold: Hold = new Hold();
   #isAnswered = false;
   #isLive = false;

@@ -126,7 +126,7 @@ export class BodyWriter {
     this.sent = true;
   }
 
-  /** Flushes in a second microtask, after all queued ones, in which a source that has more delivers it. */
+  /** Flushes in the next tick, after the queued microtasks, in which a source with more bytes delivers them. */
   readonly #flushSoon = (): void => {
     if (this.#flushesSoon) return;
     this.#flushesSoon = true;
@@ -135,7 +135,7 @@ export class BodyWriter {
 
   readonly #flush = (): void => {
     this.#flushesSoon = false;
-    // After the last byte of its length, the server takes the body for complete, which it is only once its source has ended.
+    // With the last byte of Content-Length, the server takes the body for complete: that byte waits for the source's end.
     if (!this.#over && this.#left !== 0) this.#output.flush();
   };
 

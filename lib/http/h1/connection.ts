@@ -116,7 +116,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
   close(): void {
     this.closing = true;
     if (this.#exchanges.length === 0) this.#end(true);
-    else inMicrotask(() => this.#tellClosing()); // other connections need not wait for the end of these requests
+    else inMicrotask(() => this.#tellClosing()); // the owner opens other connections before these requests have ended
   }
 
   destroy(error: HttpError): void {

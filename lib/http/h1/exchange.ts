@@ -10,7 +10,7 @@ export interface ExchangeHost extends BodyWriterEvents {
   onCancel(exchange: Http1Exchange, reason: unknown): void;
 }
 
-/** Whether others may follow a request before its response: it is safe to send again, and has no body. */
+/** Whether further requests may be sent before a request's response: if it is safe to send again, and has no body. */
 export function isPipelinable({ method, closes }: Pick<RequestHead, "method" | "closes">, body: unknown): boolean {
   return body === undefined && !closes && (method === "GET" || method === "HEAD" || method === "OPTIONS");
 }

@@ -10,7 +10,7 @@ const CONNECTION_WINDOW = 16 * 1024 * 1024;
 
 /** The windows for bytes from the server. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-5.2} */
 export class ReceiveWindows {
-  /** A new stream's window. Until the server knows our SETTINGS, it may use the default one. */
+  /** A new stream's window. Until the server knows the client's SETTINGS, it may use the default one. */
   initial: number;
   readonly #streamWindow: number;
   readonly #output: FrameWriter;
@@ -24,7 +24,7 @@ export class ReceiveWindows {
     output.addWindow(0, CONNECTION_WINDOW - DEFAULT_WINDOW);
   }
 
-  /** The server knows our SETTINGS: the windows of these streams change to their value. */
+  /** The server knows the client's SETTINGS: the windows of these streams change to their value. */
   onSettingsKnown(streams: Iterable<Http2Stream>): void {
     const less = this.initial - this.#streamWindow;
     if (less === 0) return;

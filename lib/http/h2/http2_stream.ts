@@ -18,15 +18,15 @@ export interface Http2Options extends Pick<ResolvedOptions, OfClients> {
 const MAX_CLOSED_STREAMS = 1000;
 
 /**
- * Streams ended by a reset. Frames for a stream that we reset may have crossed the reset, and are ignored. On all other streams, no frame may follow the server's end.
+ * Streams ended by a reset. Frames for a stream that this client reset may have crossed the reset, and are ignored. On all other streams, no frame may follow the server's end.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-5.1}
  */
 export class ClosedStreams {
-  /** The streams by id; true: the server reset it, and has not got a reset for it since. */
+  /** The streams by id; true: the server reset the stream, and no reset was sent for it since. */
   readonly #reset = new Map<number, boolean>();
   #forgotten = 0;
 
-  /** Adds a stream that the server reset if `isTheirs`; otherwise one that we reset, or that the server never processed. */
+  /** Adds a stream that the server reset if `isTheirs`; otherwise one that this client reset, or that the server never processed. */
   add(id: number, isTheirs: boolean): void {
     this.#reset.set(id, isTheirs);
     if (this.#reset.size <= MAX_CLOSED_STREAMS) return;

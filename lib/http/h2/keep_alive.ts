@@ -2,7 +2,7 @@ import { afterPoll } from "../../runtime/mod.ts";
 import { Timer } from "../../timers/mod.ts";
 import type { Http2Options } from "./http2_stream.ts";
 
-/** The pause in ms before a PING after bodies, since more may follow; and the minimum time between two, since servers take many for a flood. */
+/** The pause in ms before a PING after bodies, since more may follow; and the minimum time between two PINGs, since servers take many for a flood. */
 const QUIET = 100;
 const BETWEEN_PROOFS = 1000;
 

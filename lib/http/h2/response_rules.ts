@@ -4,7 +4,7 @@ import type { HpackDecoder } from "./hpack/decoder.ts";
 import type { Http2Stream } from "./http2_stream.ts";
 import { ConnectionFault, ENHANCE_YOUR_CALM } from "./protocol.ts";
 
-/** The maximum frames of a field block, in addition to one for a number of bytes of the limit: more are an attack. */
+/** The maximum frames of a field block, in addition to one for each {@link BYTES_OF_FRAME} of the limit: more are an attack. */
 const MAX_FRAMES = 64;
 const BYTES_OF_FRAME = 8192;
 const NOTHING = new Uint8Array(0);

@@ -47,14 +47,14 @@ export class Session
   #isEndTold = false;
   /** Whether the session has ended except for the socket: received bytes are ignored. */
   #isEndHere = false;
-  /** The error of its end; undefined if it ended normally. */
+  /** The error of the session's end; undefined if it ended normally. */
   #error: HttpError | undefined = undefined;
   readonly #lingering: Timer = new Timer(() => this.#transport.destroy());
   /** Whether the server's limit has changed and the owner does not know that. */
   #hasNewLimit = false;
   #isScheduled = false;
   #isIdle = false;
-  /** The state of the proof that the server has read all bodies, which is its acknowledgement of a later PING: closing a socket loses unread bytes. */
+  /** The state of the proof, by a later PING, that the server has read all bodies: closing loses unread bytes. */
   #proof: "none" | "due" | "planned" | "asked" | "overdue" = "none";
 
   constructor(transport: Transport, options: Http2Options, owner: ConnectionOwner) {

@@ -11,7 +11,7 @@ const MAX_HEADER_LIST_SIZE = 0x6;
 /** The maximum frame to receive, in bytes: it halves the frames of a large body. */
 export const OUR_FRAME_SIZE = 32_768;
 
-/** Returns our SETTINGS: identifier, value, and so on. */
+/** Returns the client's SETTINGS: identifier, value, and so on. */
 export function ourSettings(streamWindow: number, maxHeaderSize: number): number[] {
   return [
     ...[ENABLE_PUSH, 0],

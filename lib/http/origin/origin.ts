@@ -31,7 +31,7 @@ export function originKey({ origin, proxy, redirect }: Pick<Target, "origin" | "
 
 /** The time limit in ms of retrying to connect while other connections are busy, if connections have no timeout. */
 const MAX_CONNECT_RETRY_TIME = 10_000;
-/** The first pause in ms between these attempts; each further one is as long as all earlier ones together. */
+/** The first pause in ms between attempts to connect; each further one is as long as all earlier ones together. */
 const FIRST_PAUSE = 50;
 const MAX_RETRY_DELAY = 2000;
 
@@ -56,7 +56,7 @@ export class Origin implements ConnectionPool {
   #http1Only = false;
   /** The pause before the next attempt after a failed one, while other open connections may serve the waiting requests. */
   readonly #pause: Timer = new Timer(() => this.#grow());
-  /** The timer that ends when a connection has rested for which a request waits. */
+  /** The timer until the connection that a request waits for has rested. */
   readonly #rest: Timer = new Timer(() => this.#startWaiting());
   /** The time of the first failure; 0 if none has failed since a request was served. */
   #missedSince = 0;

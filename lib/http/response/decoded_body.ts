@@ -68,7 +68,7 @@ abstract class BodyTransform implements BodyConsumer, BodyControl {
   }
 
   consumed(): void {
-    // The next demand reads it.
+    // The next demand reads further bytes.
   }
 
   cancel(reason: unknown): void {

@@ -121,7 +121,7 @@ export class ResponseBody {
     return this.#control.revoked?.();
   }
 
-  /** Cancels it if no reader may have it any more. */
+  /** Cancels the body if no reader may have it any more. */
   heed(): void {
     const { revoked } = this;
     if (revoked !== undefined) this.cancel(revoked.reason);

@@ -6,7 +6,7 @@ export interface CacheLimits {
   readonly maxAge: number | undefined;
 }
 
-/** Whether a cache is given by an address, of which only those of buckets are valid, instead of by a path. */
+/** Whether a cache is given by an address instead of a path; only addresses of buckets are valid. */
 export function isAddress(cache: string): boolean {
   return /^[a-z][a-z0-9+.-]+:\/\//i.test(cache);
 }

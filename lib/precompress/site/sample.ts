@@ -12,7 +12,7 @@ const MAX_PAGES = 1024;
 const MAX_BYTES = 16 * 1024 * 1024;
 /** The maximum bytes of a page to use. */
 const MAX_PAGE_SIZE = 256 * 1024;
-/** The number of pages to test dictionaries on, not those they are made of, if there are enough. */
+/** The number of pages to test dictionaries on: other pages than the dictionaries' sources, if there are enough. */
 const TRIED_PAGES = 192;
 
 /** Whether a file is a page that browsers navigate to, and small enough for a delta. */

@@ -23,7 +23,7 @@ const SLOWEST = 128 * 1024;
 const SLOW = 10;
 /** The maximum time for a complete response other than an object, as a multiple of the time for its head. */
 const SLOWEST_ANSWER = 10;
-/** The maximum bytes of such a response: 1000 keys in XML have at most 4 MB. */
+/** The maximum bytes of a response other than an object: 1000 keys in XML have at most 4 MB. */
 const MAX_RESPONSE_LENGTH = 16 * 2 ** 20;
 const MAX_ERROR_LENGTH = 64 * 1024;
 /** The difference in ms to the store's clock up to which signatures are accepted. */
@@ -123,7 +123,7 @@ export class Store {
   async pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
     const { signal: closing } = this.#closing;
     const end = signal === undefined ? closing : AbortSignal.any([signal, closing]);
-    await sleep(ms, end).catch(() => signal?.throwIfAborted()); // the next attempt reports that it is closed
+    await sleep(ms, end).catch(() => signal?.throwIfAborted()); // the next attempt reports a closed store
   }
 
   async presigned({ method, key, query, headers = {} }: StoreRequest): Promise<string> {
@@ -300,7 +300,7 @@ export class StoreAnswer {
     throw this.malformed(`the store's ${name} has no ETag`);
   }
 
-  /** Reads the rest of the response, which has no meaning. */
+  /** Reads the rest of a response of which only an error counts. */
   async end(): Promise<void> {
     const document = parseAnswer(await this.#text(MAX_RESPONSE_LENGTH));
     if (document?.name === "Error") throw answeredFailure(this.#subject, this.response, document);

@@ -12,7 +12,7 @@ const FIRST_SIZE = 8 * MIB;
 export const MIN_PART_SIZE: number = 5 * MIB;
 /** The number of leading parts of one size; R2 requires one size for all. */
 const EVEN_PARTS = 8000;
-/** The number of parts in each later run of equal size, and the factor between the sizes of runs. */
+/** The number of equal parts in each run after the first 8,000, and the factor between the parts of two runs. */
 const RUN = 1000;
 const GROWTH = 16;
 

@@ -76,7 +76,7 @@ export class Answer {
     return new Answer(this.status, [...this.fields, ...fields], this.bytes ?? this.file);
   }
 
-  /** Returns the same answer with `names`, a list, added to its `Vary`. */
+  /** Returns the same answer with the list `names` added to its `Vary`. */
   varyingBy(names: string): Answer {
     return new Answer(this.status, varying(this.fields, names), this.bytes ?? this.file);
   }

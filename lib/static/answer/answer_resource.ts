@@ -109,7 +109,7 @@ export function answerBusy(resource: Resource, request: RequestFields): Answer {
   return resource.general().permit(resource.unavailable(CANNOT_BE_OPENED), request);
 }
 
-/** Returns the answer; undefined if a file has changed, after `onFault`, which removes that variant from the choice. */
+/** Returns the answer. If the file has changed, calls `onFault`, which excludes the variant, and returns undefined. */
 function answerVariant(
   chosen: Variant,
   method: string,

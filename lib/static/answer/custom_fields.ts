@@ -151,7 +151,7 @@ export class GeneralFields {
     return new Answer(status, [...about, ...this.beside(own)], bytes);
   }
 
-  /** Returns `own` and those of these fields that `own` lacks; the names in `Vary` are joined. */
+  /** Returns `own` with the custom fields that it lacks; the names in `Vary` are joined. */
   beside(own: Fields): Fields {
     const fields = [...own];
     for (let i = 0; i < this.#fields.length; i += 2) {

@@ -9,7 +9,7 @@ import type { Representation, TreeFile } from "../scan/representation.ts";
 import type { TreeSettings } from "./settings.ts";
 import { Variant } from "./variant.ts";
 
-/** The fields of answers that another request soon afterwards would not get. */
+/** The fields of a temporary failure: clients may ask again after a second, and caches do not store it. */
 export const ASK_AGAIN: Fields = ["Retry-After", "1", "Cache-Control", "no-store"];
 
 /** A file of the tree with its variants and the state of its responses. */

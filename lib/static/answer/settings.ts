@@ -49,7 +49,7 @@ function decoded(path: string): string {
   }
 }
 
-/** Returns a path below the folder as its files have it, with single slashes: Windows has no names with backslashes. */
+/** Normalizes a path below the folder: single slashes, no `./`. On Windows, backslashes are separators, too. */
 function relative(path: string): string {
   return (process.platform === "win32" ? path.replaceAll("\\", "/") : path).replace(/(^|\/)(?:\.?\/)+/g, "$1");
 }

@@ -10,7 +10,7 @@ import type { Resource } from "./resource.ts";
 /** The length of the SHA-256 in an entity tag, in base64 digits: 132 bits. */
 const TAG_LENGTH = 22;
 
-/** The reason of a 503 for a file that is as scanned as far as is known. */
+/** The reason of a 503 for a file without a known change since the scan. */
 export const CANNOT_BE_OPENED = "The file cannot be opened now";
 
 /** A form in which a resource is sent, and its responses, each made at its first request. */
@@ -53,7 +53,7 @@ export class Variant {
     return answer?.status === 200 ? this.#whole = answer : answer;
   }
 
-  /** Returns an answer with all bytes, or with parts and the bytes between them; a 503 if the file cannot be opened now. */
+  /** Returns an answer with the file, or `parts`; a 503 if it cannot be opened now, undefined if it has changed. */
   answer(status: number, fields: Fields, parts?: FileParts["parts"]): Answer | undefined {
     try {
       return this.#answer(status, fields, parts);

@@ -39,7 +39,7 @@ export interface StaticHandler extends AsyncDisposable {
   /**
    * Answers a request to `node:http` or `node:http2`, without a `Request`. It also works in Connect or Express:
    * requests without a file, and methods other than GET and HEAD, are passed on to `next()`; with `cors`, preflights
-   * for its files are not. Bound.
+   * for the handler's files are answered. Bound.
    */
   readonly node: (
     req: IncomingMessage | Http2ServerRequest,

@@ -63,7 +63,7 @@ export class FileReader {
     return 0;
   }
 
-  /** Reads the next `ahead` bytes into `buffer`; returns the number read, 0 if it was closed meanwhile. */
+  /** Reads the next `ahead` bytes into `buffer`; returns the number read, 0 if the reader was closed meanwhile. */
   async read(buffer: Uint8Array): Promise<number> {
     const wanted = this.ahead;
     const part = this.#parts[this.#index];

@@ -15,7 +15,7 @@ const MAX_LOOKED = 500;
 /**
  * Reports changes in a folder and the folders below it, combined. The folder itself is checked at intervals: Windows
  * reports nothing if it is renamed, and only an error if it is removed. Where the system has no watches left, only
- * these checks remain: they notice folders that are exchanged.
+ * these checks remain, which detect no changes but replaced folders.
  */
 export class FolderWatch {
   readonly #directory: string;

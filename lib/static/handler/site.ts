@@ -35,7 +35,7 @@ export async function warnOfChanged(former: Table, table: Table, warn: Warn): Pr
   }
 }
 
-/** Whether a file can be read into memory, as far as is known. */
+/** Whether a file can be read into memory; also true if it cannot be opened now. */
 function isReadable(memory: TreeMemory, representation: Representation): boolean {
   try {
     return memory.read(representation) !== undefined;
@@ -276,7 +276,7 @@ export class Site {
     }
   }
 
-  /** Warns of a failed scan; returns whether it fails as long as the folder is as it is. Otherwise another one follows. */
+  /** Warns of a failed scan. Returns whether only a change of the folder can help; otherwise schedules another scan. */
   #isLasting(error: unknown): boolean {
     this.#settings.warn("", `cannot be scanned: ${(error as Error).message}`);
     if (!isShortage(error)) return true;

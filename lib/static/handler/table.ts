@@ -209,8 +209,9 @@ export class Table {
   }
 
   /**
-   * Returns the tables to serve after that of `tree`, which replaces this one, and the number of its deploy: if files
-   * were lost, a new deploy begins. Tables that lost none are dropped. Few are kept, since each uses memory.
+   * Returns the number of the deploy of `tree`, whose table replaces this one, and the former tables to keep for it. A
+   * table of which `tree` has all immutable files is not kept; if files are missing, a new deploy begins. Few tables
+   * are kept, since each uses memory.
    */
   async succession(tree: Tree, isDeployed: boolean): Promise<{ deploy: number; formers: Table[] }> {
     const formers = await this.#isCoveredBy(tree) ? this.#formers : [this, ...this.#formers];

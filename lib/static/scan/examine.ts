@@ -159,7 +159,7 @@ function faultOf(content: FileContent, variant: VariantToExamine, { found }: Sca
   return faultInBytes(content, found.kindOf(index)!, found.contents.sizeOf(found.firstOf(file)));
 }
 
-/** Examines a file that an earlier scan left. If descriptors are short, it is as before, and can be examined again. */
+/** Examines a file that an earlier scan left unread. If descriptors are short, it stays unread for a later call. */
 export async function examineLater(file: number, scan: Scan): Promise<void> {
   const { contents } = scan.found;
   const before: (() => void)[] = [];

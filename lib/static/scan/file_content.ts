@@ -28,7 +28,7 @@ export function reasonOf(error: unknown): string {
   return systemReasonOf(error, ofFoundFile, hint);
 }
 
-/** The waits for files that cannot be opened now. */
+/** The refusals after which opening a file is retried. */
 export const WHILE_REFUSED: { readonly codes: ReadonlySet<string> } = { codes: NOT_NOW };
 
 /** Whether `error` says nothing about the file: no descriptor is free, or another program denies sharing it. */

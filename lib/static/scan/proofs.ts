@@ -143,7 +143,7 @@ export class Proofs {
     return true;
   }
 
-  /** Verifies the variants of all larger files, at last those that could not be opened meanwhile. */
+  /** Verifies the variants of all larger files; finally, of those that could not be opened before. */
   async settleAll(turns: TurnSlicer, isOver: () => boolean): Promise<void> {
     const later: (() => Promise<void>)[] = [];
     for (let i = 0; i < this.#tree.length && this.#tree.unproven > 0; i++) {

@@ -53,9 +53,9 @@ export interface VariantKind {
   /** The kind's name in the manifest. */
   readonly format: VariantFormat | DeltaFormat;
   readonly extension: string;
-  /** The dictionary that is needed to decode it: the file's former version, or that of the site. */
+  /** The dictionary that decoding needs: the file's former version, or that of the site; undefined if none. */
   readonly dictionary: "former" | "site" | undefined;
-  /** The first bytes of such a file. */
+  /** The first bytes of a file of this kind. */
   readonly magic: readonly number[];
 }
 

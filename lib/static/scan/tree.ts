@@ -22,7 +22,7 @@ export class Tree implements Iterable<TreeFile> {
     return this.#found.unread;
   }
 
-  /** Reads a file of {@linkcode unread}; rejects if descriptors are short: it is unread then. */
+  /** Reads a file of {@linkcode unread}. Rejects if descriptors are short; the file then remains unread. */
   read(file: number): Promise<void> {
     const known = this.#reading.get(file);
     if (known || !this.#found.unread.has(file)) return known ?? Promise.resolve();
@@ -180,7 +180,7 @@ export class Tree implements Iterable<TreeFile> {
     return representations;
   }
 
-  /** Whether a file was not dropped: one that cannot be read was, with all its variants. */
+  /** Whether a file was kept: an unreadable file is dropped with all its variants. */
   #has(file: number): boolean {
     return this.#found.unread.has(file) || this.#isKnown(file);
   }

@@ -41,7 +41,7 @@ function hasVariable(variable: string): boolean {
   return state === "granted" && Boolean(deno.env.get(variable));
 }
 
-/** Whether native sides and locks are always made with their streams, never on demand: so in browsers. */
+/** Whether native sides and locks are always made with their streams, never on demand, as in browsers. */
 export const isAlwaysEager: boolean = false;
 
 /** Whether streams prefer the fast way on Bun, even if it departs from other runtimes. */

@@ -1,6 +1,6 @@
 // The promises that the standard uses: instances of the language's own `Promise`, made only if user code can observe them.
 
-// These come first, so that minifiers replace the names by the numbers.
+// The constants come first, so that minifiers replace their names by the numbers.
 const STATUS_PENDING = 0;
 const FULFILLED = 1;
 const REJECTED = 2;

@@ -34,7 +34,7 @@ export interface StreamPipeOptions {
    * @default {false}
    */
   preventClose?: boolean;
-  /** The signal that stops the pipe. Its abort also ends both streams, unless the options above prevent that. */
+  /** The signal to stop the pipe. Its abort also ends both streams, unless `preventAbort` or `preventCancel` is set. */
   signal?: AbortSignal;
   /** The counters that the pipe increments for each chunk: they are valid after a failure, too. */
   counts?: PipeCounts;
@@ -64,7 +64,7 @@ export interface PipeCounts {
   chunksWritten: number;
 }
 
-/** StreamPipeOptions, each read once: the first three count as true or false. */
+/** The members of StreamPipeOptions, each read once. The first three keep their type: only their truthiness counts. */
 export interface PipeOptions {
   readonly preventAbort: unknown;
   readonly preventCancel: unknown;

@@ -24,9 +24,9 @@ import { readableStreamCancel, ReadableStreamState } from "./stream_state.ts";
 /** The settings of a broadcast's branches. */
 interface BroadcastSettings {
   readonly branches: number;
-  /** The type of the branches; undefined if they are byte streams exactly if the source is one. */
+  /** The type of the branches; undefined for the type of the source. */
   readonly type: "bytes" | undefined;
-  /** Whether a limit is set without its unit, which for a native stream depends on the runtime. */
+  /** Whether `highWaterMark` is set without its unit, which for a native stream depends on the runtime. */
   readonly isUnitOpen: boolean;
   /** The high-water mark in chunks, or in bytes if the branches are byte streams. */
   readonly highWaterMark: { readonly chunks: number; readonly bytes: number };

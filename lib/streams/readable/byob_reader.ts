@@ -121,7 +121,7 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
    * the reader was released; with a RangeError if `min` is more than the view has room for; with the stream's error if
    * the stream errors.
    */
-  // The platform's result has a name in the DOM's types only. Default readers have the same one, except in Bun's types.
+  // Only the DOM's types name the platform's result. Default readers have the same result, except in Bun's types.
   override read<T extends ArrayBufferView>(
     view: T,
     options: ReadableStreamBYOBReaderReadOptions | undefined = undefined,

@@ -77,7 +77,7 @@ export class ReadableStreamDefaultReader<R = unknown> extends globalThis.Readabl
   }
 
   /** Reads the next chunk; rejects if the stream errors or the reader was released. */
-  // Bun's types, which alone have readMany(), add a second result to that of Node's types or the DOM's: this is both.
+  // Only Bun's types have readMany(). They add a second result to that of Node's or the DOM's: this type includes both.
   // Results with chunks keep the platform's type: inference from a type of this package's would add undefined to R.
   override read(): [globalThis.ReadableStreamDefaultReader<R>, globalThis.ReadableStream<R>["getReader"]] extends [
     { readMany: unknown },

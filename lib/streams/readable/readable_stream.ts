@@ -98,8 +98,8 @@ let isLazy = makeNativeSideLazily(NativeReadableStream, (stream) => {
  * for await (const number of numbers) console.log(number); // 0, 1, 2
  * ```
  */
-// The base has chunks of any type: one constructor of Bun's types takes only streams of bytes. Each member has its own R.
-// deno-lint-ignore no-explicit-any -- as in the platform's own types: a stream of anything unless told
+// The base class has chunks of any type: one constructor of Bun's types takes only byte streams. All members declare R.
+// deno-lint-ignore no-explicit-any -- as in the platform's own types, chunks have any type by default
 export class ReadableStream<R = any> extends globalThis.ReadableStream<any> {
   readonly #state!: ReadableStreamState; // unset in a native stream that the constructor returns
 

@@ -88,7 +88,7 @@ function ofNodeModules(): Contexts | undefined {
   if (hooks === undefined) return undefined;
   const { AsyncLocalStorage, AsyncResource } = hooks;
   if (Bun !== undefined) {
-    // This costs a fifteenth of a microtask. On Node, a snapshot takes 4 µs to make, a resource 0.1 µs.
+    // `runTask()` costs a fifteenth of a microtask. On Node, a snapshot takes 4 µs to make, a resource 0.1 µs.
     const runTask = (task: Task): void => task.run();
     return {
       currentContext: () => AsyncLocalStorage.snapshot(),

@@ -32,7 +32,7 @@
  * which it continues | `tests/streams/differential_test.ts` |
  * | a transform between two pipes | `transform/transform_state.ts` `mostPullsAtOnce` | a pipe or an iterator reads, and a pipe writes | where backpressure starts and ends | `tests/streams/high_water_mark_test.ts` |
  * | many chunks enqueued in one call | `transform/enqueue_all.ts` `enqueueAll` | no reader waits, no size function | that each is enqueued in order | `tests/streams/enqueue_all_test.ts` |
- * | the rest of a chunk, parked | `transform/enqueue_all.ts` `transformRest` | the transformer is ours, and there is backpressure | that a write ends when its chunk is transformed, or fails with it | `tests/text/pieces_test.ts` |
+ * | the rest of a chunk, parked | `transform/enqueue_all.ts` `transformRest` | the transformer is this package's, and there is backpressure | that a write ends when its chunk is transformed, or fails with it | `tests/text/pieces_test.ts` |
  * | arrays kept as they came | `shortcuts/chunk_array_queue.ts` `ChunkArrayQueue` | chunks of size 1 come many at once | order and totals | `tests/streams/chunk_array_queue_test.ts` |
  * | arrays of numbers used again | `shortcuts/chunk_array_queue.ts` `releaseNumberArray` | the array holds only numbers and has no other user | a chunk in user code | `tests/files/number_file_writer_isolated_test.ts` |
  * | tasks that share a microtask | `shortcuts/task.ts` `deferTasks` | an internal microtask runs, without user code on the stack | contexts, and that other promises get their turn | `tests/streams/task_test.ts` |
@@ -42,7 +42,7 @@
  * | a native side that is made when it is looked for | `native/lazy/lazy_side.ts` `makeNativeSideLazily` | the runtime marks its streams by properties | what the runtime sees of a stream | `tests/streams/native_side_isolated_test.ts` |
  * | locks of native sides that stay | `native/native_locks.ts` `releaseSide` | on Bun, the stream has closed, and a pipe or an iterator had locked it | which bodies the runtime refuses | `tests/streams/edge/edge_test.ts` |
  * | readers and writers whose native side is made then | `native/lazy/lazy_side.ts` `makeLockLazily` | the same | what the runtime sees of a locked stream | `tests/streams/native_side_isolated_test.ts` |
- * | native readers that wait in our stream | `native/lazy/runtime_feeds.ts` `readDirectly` | Deno's steps have their names, and the stream is none of bytes | order, close, error, cancel and release | `tests/streams/native_side_isolated_test.ts` |
+ * | native readers that wait in a stream of this package | `native/lazy/runtime_feeds.ts` `readDirectly` | Deno's steps have their names, and the stream is none of bytes | order, close, error, cancel and release | `tests/streams/native_side_isolated_test.ts` |
  * | a native side without the constructor | `native/lazy/runtime_feeds.ts` `lightSideOf` | a stream of Deno's is like that, by a trial | what the runtime sees of a stream | `tests/streams/native_side_isolated_test.ts` |
  * | chunks that cross in batches | `native/bridge.ts` `ToNativeFeed` | the stream is made by `toNative()` | order, close, error and cancel | `tests/streams/bridge_batch_test.ts` |
  *

@@ -47,7 +47,7 @@ let stateOf: (stream: object) => TransformStreamState | undefined;
  * for await (const number of ReadableStream.from([1, 2, 3]).pipeThrough(double)) console.log(number); // 2, 4, 6
  * ```
  */
-// deno-lint-ignore no-explicit-any -- as in the platform's own types: a stream of anything unless told
+// deno-lint-ignore no-explicit-any -- as in the platform's own types, chunks have any type by default
 export class TransformStream<I = any, O = any> extends globalThis.TransformStream<I, O> {
   readonly #state: TransformStreamState;
 

@@ -61,7 +61,7 @@ let isLazy = makeNativeSideLazily(NativeWritableStream, (stream) => {
  * await ReadableStream.from(["a", "b"]).pipeTo(printer);
  * ```
  */
-// deno-lint-ignore no-explicit-any -- as in the platform's own types: a stream of anything unless told
+// deno-lint-ignore no-explicit-any -- as in the platform's own types, chunks have any type by default
 export class WritableStream<W = any> extends globalThis.WritableStream<W> {
   readonly #state: WritableStreamState;
 

@@ -45,7 +45,7 @@ export interface Announced {
 /** Returns the announcements in header fields and options. @throws {UploadError} if an announcement is malformed, missing, or exceeds a limit. */
 export function announcedOf(source: BodySource, options: SaveBodyOptions): Announced {
   const { maxBytes = Infinity, verify = true } = options;
-  // The fields of such a response describe the encoded bytes, although it yields decoded ones.
+  // The fields of a response with a content coding describe its encoded bytes, although it yields decoded ones.
   const isDecoded = source instanceof Response && source.headers.has("content-encoding");
   const field = (name: string): string | undefined => isDecoded ? undefined : fieldOf(source, name);
   const expectedBytes = options.expectedBytes ?? contentLength(field("content-length"));

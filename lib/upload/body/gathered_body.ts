@@ -116,7 +116,7 @@ export function freeChunks(chunks: readonly Uint8Array[]): void {
   }
 }
 
-/** The maximum bytes of a small chunk: handling such chunks one by one takes longer than copying them together. */
+/** The maximum bytes of a small chunk: handling small chunks one by one takes longer than copying them together. */
 export const SMALL = 4096;
 
 function notBytes(chunk: unknown): TypeError {

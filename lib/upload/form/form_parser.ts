@@ -40,7 +40,7 @@ export function boundaryOf(source: BodySource, contentType: string | undefined, 
   return boundary;
 }
 
-/** Counts the repetitions at the end of a text: the search compares that many bytes at each, at 20 MB/s for 70 times `a`. */
+/** Counts the repetitions at the end of a text: the search compares them at each position, 70 times `a` at 20 MB/s. */
 function repetitions(text: string): number {
   let most = 1;
   for (let period = 1; period < text.length; period++) {

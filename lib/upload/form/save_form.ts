@@ -283,7 +283,7 @@ class FilePart {
   }
 
   async end(): Promise<void> {
-    // Browsers send this for an <input type="file"> without a chosen file.
+    // Browsers send an empty part with an empty name for an <input type="file"> without a chosen file.
     if (this.#sink === undefined && this.#part.filename === "") return;
     const sink = await (this.#sink ??= this.#open());
     if (sink === undefined) return;

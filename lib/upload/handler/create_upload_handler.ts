@@ -57,8 +57,8 @@ export interface UploadHandler {
 }
 
 /**
- * Stores the files in HTTP requests in a folder or a bucket: the body of a `PUT` as the name in its path, that of a
- * `POST` under a new name, and the files of a form under new names, all of them or none. Any client that can send
+ * Stores the files in HTTP requests in a folder or a bucket. The body of a `PUT` gets the name in its path, that of a
+ * `POST` a new name. The files of a form get new names; all of them are stored, or none. Any client that can send
  * requests can store files: add authorisation before the handler.
  *
  * Stored files are reported as JSON, with `Location` for a single file; refusals as `application/problem+json` (RFC

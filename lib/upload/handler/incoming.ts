@@ -55,7 +55,7 @@ export function jsonAnswer(status: number, fields: Readonly<Record<string, strin
 export function refusalOf(error: unknown, options: { readonly decode?: boolean }): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof UploadError) {
-    // It concerns content codings (RFC 9110, section 15.5.16); refused media types have their own fields.
+    // `UNSUPPORTED` concerns content codings (RFC 9110, section 15.5.16); refused media types have their own fields.
     const codings = error.code === "UNSUPPORTED" &&
       { "Accept-Encoding": options.decode ? ACCEPTED_CODINGS : "identity" };
     return new Refusal(error.code, error.message, { ...codings }, error);

@@ -28,13 +28,13 @@ function responseOf({ status, fields, body }: Answer): Response {
 }
 
 /**
- * Returns the response to a request that may still be sending. Its end is delayed, since servers then close the
- * connection, or read the whole body.
+ * Returns the response to a request that may still be sending. The response's end is delayed, since at the end servers
+ * close the connection, or read the whole body.
  */
 export async function lingeringResponse(handled: Handled, request: Request): Promise<Response> {
   const { bytes } = handled;
   const { body, headers } = request;
-  // HTTP/2 has no Host field: each stream ends separately, and Connection is not a field.
+  // A request without a Host field is one of HTTP/2, whose streams end separately, without a Connection field.
   const isAlone = !headers.has("host");
   const last = handled.isLast && !isAlone && { Connection: "close" };
   const answer = { ...handled.answer, fields: { ...handled.answer.fields, ...last } };

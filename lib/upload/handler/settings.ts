@@ -40,7 +40,7 @@ export function settingsOf(options: UploadHandlerOptions): Settings {
   if (bucket === undefined && folder === undefined) {
     throw new TypeError("createUploadHandler() needs the option directory or storage: a path, or an S3Bucket");
   }
-  const directory = folder === undefined ? undefined : resolve(String(folder)); // a checked path is no URL
+  const directory = folder === undefined ? undefined : resolve(String(folder)); // URLs were converted by the schema
   if (directory?.includes("\0")) {
     throw new TypeError(`directory ${JSON.stringify(directory)} has a NUL in it: name the folder by its path`);
   }

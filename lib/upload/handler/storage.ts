@@ -131,7 +131,7 @@ export class DiskStorage {
   }
 
   explained(error: unknown): unknown {
-    return error; // it already explains itself to the sender
+    return error; // its message is already one for the sender
   }
 
   sessions(): SessionStorage {

@@ -65,7 +65,7 @@ export class BucketSession implements OpenSession {
   #upload: ObjectUpload | undefined = undefined;
   #base = 0;
   #isDoubted = false;
-  /** Whether the store may have a note of the multipart upload: the response to that request may have been lost. */
+  /** Whether the store may have a note of the multipart upload, even if the response to the note's request was lost. */
   #isNoted: boolean;
   readonly #touchEvery: number;
   readonly #touching: Interval;
@@ -326,7 +326,7 @@ export class BucketSession implements OpenSession {
     if (upload !== undefined && !this.#isDoubted) await this.#noteParts(upload).catch(() => {});
     const { key, uploadId } = upload ?? {};
     if (uploadId !== undefined && !this.#isNoted) {
-      await abortUpload(this.#context.store, { key: key!, uploadId }).catch(() => {}); // removed when it is old
+      await abortUpload(this.#context.store, { key: key!, uploadId }).catch(() => {}); // old uploads are removed later
     }
     await pending?.discard().catch(() => {}); // the bytes were given up
     this.#end = this.#kept;
@@ -364,7 +364,7 @@ export class BucketSession implements OpenSession {
       if (size === this.#end) return await completeUpload(store, begun, counted, {});
       throw new Error(`The store has ${size} of the ${this.#end} bytes of the upload ${this.id}`);
     } catch (error) {
-      // Another server, or an earlier attempt, has completed it.
+      // Another server, or an earlier attempt, has completed the upload.
       const there = await this.#bucket.head(begun.key).catch(() => undefined);
       if (there?.size !== this.#end) throw error;
       return there;

@@ -144,7 +144,7 @@ function requireOwnNames(folder: string, path: string, name: string): void {
 /** A name that may be a short one, of at most eight characters and three behind a dot. */
 const SHORT = /^(?=[^.]{3,8}(?:\.|$))[^.]+~\d+(?:\.[^.]{0,3})?$/;
 
-/** Returns the original name of a file; empty if the system does not tell it, and the given one may be a second name. */
+/** Returns the original name of a file; empty if it is unknown and the given name may be a second one. */
 function ownName(path: string): string {
   const given = basename(path);
   try {

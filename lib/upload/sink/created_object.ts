@@ -15,7 +15,7 @@ const FIRST_PAUSE = 100;
 
 export class CreatedObject implements Undoable {
   readonly mark: string = randomUUID();
-  /** Whether it has replaced another object, so that it must not be removed. */
+  /** Whether the object has replaced another one, so that it must not be removed. */
   replaced = false;
   readonly #bucket: S3Bucket;
   readonly #key: string;

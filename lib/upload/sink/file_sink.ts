@@ -155,7 +155,7 @@ const codes: Readonly<Record<string, UploadErrorCode>> = {
   ENOSPC: "NO_SPACE",
 };
 
-/** The calls that give a file its name, which a disk of Windows refuses with `EINVAL` on other systems, too. */
+/** The system calls that name a file. A disk of Windows refuses names with `EINVAL`, on other systems, too. */
 const naming: ReadonlySet<unknown> = new Set(["link", "rename"]);
 
 /** Returns the error to report for a file system error; in senders' errors, `name` replaces the path. */

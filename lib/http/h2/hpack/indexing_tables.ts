@@ -96,7 +96,7 @@ export class DecoderTable {
   readonly #ring: Field[];
   readonly #mask: number;
 
-  /** @param maxSize The maximum bytes that our SETTINGS allow. */
+  /** @param maxSize The maximum bytes that the client's SETTINGS allow. */
   constructor(maxSize: number) {
     this.#maxSize = maxSize;
     this.#limit = Math.min(maxSize, DEFAULT_TABLE_SIZE);
@@ -123,7 +123,7 @@ export class DecoderTable {
     this.#size += field.size;
   }
 
-  /** Changes the table's size in bytes, as the server demands. @throws {CompressionError} if it exceeds our SETTINGS. */
+  /** Changes the table's size in bytes on the server's demand. @throws {CompressionError} if it exceeds the client's SETTINGS. */
   resize(limit: number): void {
     if (limit > this.#maxSize) {
       throw new CompressionError(`a dynamic table of ${limit} bytes, where ${this.#maxSize} are allowed`);

@@ -229,7 +229,7 @@ export class NativeWritableEnd implements SinkAlgorithms {
     if (this.#hasWritten) return this.#watchBackpressure();
     this.#hasWritten = true;
     writableStreamUpdateBackpressure(this.#state, true);
-    // Once a closing stream has refused the chunk, and unless the pipe has ended.
+    // Runs after a closing stream has refused the chunk, unless the pipe has ended.
     queueReaction(() => this.#state.writer && this.#watchBackpressure());
   }
 
@@ -253,7 +253,7 @@ export class NativeWritableEnd implements SinkAlgorithms {
     if (this.#state.closeRequest === undefined) writableStreamUpdateBackpressure(this.#state, false);
   };
   readonly #onWritten = (): void => this.#writes.written();
-  /** Ends a write. Only a closing stream refuses a chunk without an error of its own; `closed` has any other reason. */
+  /** Ends a failed write. Only a closing stream refuses a chunk without erroring; otherwise `closed` has the reason. */
   readonly #onWriteFailed = (): void => {
     const { writer } = this.#state;
     if (writer !== undefined && nativeWriterDesiredSize.call(this.#writer) !== null) {
@@ -263,7 +263,7 @@ export class NativeWritableEnd implements SinkAlgorithms {
     this.#writes.resolve();
   };
 
-  /** Errors the state, as the native stream errors once its write in flight has ended: until then, the state has one in flight, too. */
+  /** Errors the state. The native stream errors after its write in flight: until then, the state has one, too. */
   readonly #onErroring = (error: unknown): void => {
     if (this.#state.state !== "writable") return;
     this.#state.inFlightWriteRequest = UNWATCHED_WRITE;

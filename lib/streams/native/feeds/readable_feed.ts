@@ -96,7 +96,7 @@ export class NativeReadableSource implements ReadRequest {
       (this.nativeController as globalThis.ReadableByteStreamController).byobRequest?.view?.byteLength;
   }
 
-  /** Returns a chunk that no consumer needs to the queue of the stream, which is empty. */
+  /** Puts a chunk that no consumer needs back into the stream's queue, which is empty. */
   #keep(chunk: unknown): void {
     const { controller } = this.stream;
     if (controller instanceof ByteControllerState) controller.addToQueue(viewSlots(chunk as ArrayBufferView));

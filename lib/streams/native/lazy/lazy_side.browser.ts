@@ -1,7 +1,7 @@
 // The counterpart of `lazy_side.ts` for browsers, where only a constructor can make the internal slots of a stream.
 // Minifiers drop functions without steps, and the arguments of their calls.
 
-// Those that are watched have no objects.
+// The watched classes have no objects: only sides made at first use are watched.
 export {
   NativeReadableSource as EagerFeed,
   NativeReadableSource as WatchedReadableFeed,

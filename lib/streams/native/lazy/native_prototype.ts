@@ -88,7 +88,7 @@ export function sampleOf({ name }: { readonly name: string }, make: () => object
   }
 }
 
-/** Whether samples are made without the runtime's classes. */
+/** Whether the keys of internal slots are known: samples are then made without the runtime's classes. */
 function knowsKeys(): boolean {
   return keys?.kType !== undefined && keys.kState !== undefined;
 }

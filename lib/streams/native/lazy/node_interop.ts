@@ -69,7 +69,7 @@ function settleIfEnded({ state, storedError }: AskedState, ended: EndedPromise):
   else if (state === "errored") ended.reject(storedError);
 }
 
-/** Defines a member whose setter ignores values: Deno's constructors set some of them for the native side. */
+/** Defines a member whose setter ignores values: Deno's constructors set some members for the native side. */
 function defineAnswer(prototype: object, name: string, answer: (stream: object) => unknown): void {
   Object.defineProperty(prototype, Symbol.for(name), {
     get(this: object): unknown {

@@ -64,7 +64,7 @@ type Properties = Record<PropertyKey, unknown>;
 const CLOSED_PROMISE = Symbol.for("nodejs.webstream.isClosedPromise");
 const FEED = Symbol("feed");
 
-/** A Deno stream and its controller, from which light ones inherit all properties that they do not write. */
+/** A Deno stream and its controller, from which light sides inherit all properties that they do not write. */
 interface Template {
   readonly stream: object;
   readonly controller: AskedController;
@@ -135,7 +135,7 @@ function keyOf(object: object, value: unknown): PropertyKey | undefined {
   return Reflect.ownKeys(object).find((key) => Reflect.get(object, key) === value);
 }
 
-/** Whether a trial shows that the runtime reads, releases, closes and cancels a light stream by the steps above. */
+/** Whether a trial shows that the runtime reads, releases, closes and cancels a light stream by this module's steps. */
 function isLikeNative(template: Template): boolean {
   const steps: unknown[] = [];
   const { stream, controller } = lightPair(template);

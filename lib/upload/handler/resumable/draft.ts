@@ -27,7 +27,7 @@ import {
 
 /** The newest interop version: that of draft 11. */
 const NEWEST = 8;
-/** The supported interop versions: 5 is that of `tus-js-client`, 6 that of both that and iOS 18 to 26. */
+/** The supported interop versions: `tus-js-client` has 5 and 6, iOS 18 to 26 have 6. */
 const SPOKEN: readonly number[] = [5, 6, NEWEST];
 
 /** An exchange by a version of the draft. Without a named version, no interim response is sent. */
@@ -90,7 +90,7 @@ async function respond(exchange: DraftExchange, id: string | undefined): Promise
 async function create(exchange: DraftExchange): Promise<Answer> {
   const { settings, sessions, request } = exchange;
   const isLast = askedComplete(exchange)!;
-  exchange.fields = completeness(true); // the target itself refuses an unwanted body
+  exchange.fields = completeness(true); // marks a refusal as the target's own response
   const { info, file } = await admit(settings, request);
   if (file === undefined || !isResumable(settings, request)) {
     const message = "A form, and a body whose coding is undone, is sent in one request: Upload-Complete must be ?1";
