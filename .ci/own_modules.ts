@@ -15,7 +15,7 @@ export function placeOf(specifier: string, condition: Condition): string {
   return join(root, imports[specifier][condition]);
 }
 
-/** Resolves these modules and keeps all of them: esbuild would drop unused ones, which a chunk has to contain. */
+/** Resolves the modules of package.json's `imports`, and keeps all: esbuild would drop unused ones that a chunk needs. */
 export function ownModules(condition: Condition): Plugin {
   return {
     name: "own-modules",

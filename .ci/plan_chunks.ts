@@ -81,7 +81,7 @@ class Plan {
     return new Set([...reached].filter((i) => this.#outputs[i].entryPoint === undefined));
   }
 
-  /** Puts those two chunks together that save most; returns whether there were two. */
+  /** Joins the two chunks whose union saves most; returns whether there were two. */
   merge(): boolean {
     const chunks = [...new Set(this.#shared().map((i) => this.#chunks[i]))];
     const members = new Map(chunks.map((chunk) => [chunk, this.#shared().filter((i) => this.#chunks[i] === chunk)]));

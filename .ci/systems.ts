@@ -88,8 +88,8 @@ async function obstacle(): Promise<string | undefined> {
 }
 
 /**
- * Runs files in one process under Wine; returns undefined if the time was over. Those that leave no counts run once more:
- * now and then Wine ends before it has started Node, and what ends its server ends all that runs on it.
+ * Runs files in one process under Wine; returns undefined if the time was over. Files without counts run once more:
+ * sometimes Wine ends before Node has started, and the end of Wine's server ends all programs on it.
  */
 async function runGroup(files: readonly string[], isLast = false): Promise<Counts | undefined> {
   const folder = mkdtempSync(join(tmpdir(), "millrace-wine-"));

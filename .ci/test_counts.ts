@@ -10,7 +10,7 @@ export interface Counts {
 
 /** A test that failed. */
 export interface Failure {
-  /** Its name, with where it is or the first line of its error. */
+  /** The test's name, with its place or the first line of its error. */
   readonly name: string;
   /** All that its runtime reports of the error: message, difference, stack and cause. */
   readonly report: string;

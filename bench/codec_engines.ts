@@ -82,7 +82,7 @@ function nativeWithoutSize(level: number): Engine {
 }
 
 function brotliWasm(level: number): Engine {
-  // Its CommonJS entry: the other one fetches its module, which Node does not do for files.
+  // The CommonJS entry: the ES module fetches its WASM file, which Node does not do for files.
   const brotli = createRequire(import.meta.url)("brotli-wasm") as Awaited<typeof BrotliWasm.default>;
   return {
     name: "brotli-wasm",

@@ -1,6 +1,6 @@
 /**
- * Responses that are compressed as they are made: ours in Express, Fastify, Hono and the runtime's own server, beside
- * `compression`, `@fastify/compress`, `hono/compress` and, on Deno, its server's `automaticCompression`.
+ * Responses that are compressed as they are made: this package's in Express, Fastify, Hono and the runtime's own
+ * server, beside `compression`, `@fastify/compress`, `hono/compress` and, on Deno, its server's `automaticCompression`.
  *
  *   npm run bench -- compression [--quick] [--filter REGEX] [--body REGEX]
  *

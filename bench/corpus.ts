@@ -22,7 +22,7 @@ const SMALLEST = 1024;
 
 /** A file of the corpus. */
 export interface CorpusFile {
-  /** Its path below `node_modules`, with `/`. */
+  /** The file's path below `node_modules`, with `/`. */
   readonly path: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }

@@ -1,6 +1,6 @@
 /**
  * Parses a gigabyte of NDJSON and writes it again, a record at a time: lines, `JSON.parse()`, `JSON.stringify()`, a
- * file; by our streams, `node:stream`, native ones and what the runtime has of its own.
+ * file; by this package's streams, `node:stream`, native ones and what the runtime has of its own.
  *
  *   npm run bench -- ndjson [--quick] [--peers "ours,native"] [--rounds 3]
  *

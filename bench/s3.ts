@@ -132,7 +132,7 @@ async function wrongOf(bucket: S3Bucket, name: string, uploads: number, bytes: n
     try {
       for await (const chunk of bucket.readable(`${name}/${i}`)) found.update(chunk);
     } catch {
-      // It is missing: the digests differ.
+      // The object is missing: the digests differ.
     }
     if (expected.digest("hex") !== found.digest("hex")) wrong++;
     await bucket.delete(`${name}/${i}`);

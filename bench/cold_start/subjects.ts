@@ -6,7 +6,7 @@ import { formats } from "../../lib/codecs/mod.ts";
 export interface Subject {
   readonly name: string;
   readonly source: string;
-  /** Whether it is left out where it fails. */
+  /** Whether the module is left out where it fails. */
   readonly isOptional?: boolean;
 }
 

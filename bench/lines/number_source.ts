@@ -1,7 +1,7 @@
 /** Numbers of a burst: the number that a source has ready at each pull. */
 const BURST = 64;
 
-/** Returns a source of `count` numbers of 8 digits, for ours and for native streams. */
+/** Returns a source of `count` numbers of 8 digits, for this package's streams and native ones. */
 export function numberSource(count: number): UnderlyingDefaultSource<number> {
   let next = 0;
   return {

@@ -35,8 +35,8 @@ export function standingOn(runtime: string, plots: readonly PlotFile[]): Standin
 }
 
 /**
- * Returns a Markdown table's rows of where ours is behind, and by how much, in the plots' order; a column for each
- * runtime.
+ * Returns a Markdown table's rows of where this package is behind, and by how much, in the plots' order; a column for
+ * each runtime.
  */
 export function whereBehind(plots: readonly PlotFile[]): string[][] {
   const rows = new Map<string, string[]>();

@@ -8,7 +8,7 @@ export interface Target {
   readonly response: ServerResponse;
   /** Aborted if the visitor leaves. */
   readonly signal: AbortSignal;
-  /** Whether the page's source waits for something in the middle. */
+  /** Whether the page's source waits in the middle of the page. */
   readonly pauses: boolean;
 }
 

@@ -55,7 +55,7 @@ export const nodeServers: Servers = {
     const { StaticFileCache } = await import(pathToFileURL(vinextModule("static-file-cache.js")).href);
     const { tryServeStatic } = await import(pathToFileURL(vinextModule("prod-server.js")).href);
     const cache = await StaticFileCache.create(folder);
-    // This is the code of its server without the checks of the path before it.
+    // The code of vinext's server, without its checks of the path.
     return await listen((req, res) => void tryServeStatic(req, res, folder, req.url!.split("?")[0], true, cache));
   },
   async sirv(folder): Promise<number> {

@@ -6,7 +6,7 @@ import { readCorpus } from "../corpus.ts";
 import { corpusFolder } from "../corpus_folder.ts";
 
 const FOLDERS = 100;
-/** The sizes of the files lie between these, in bytes. */
+/** The minimum and maximum size of the files in bytes. */
 const [LEAST, MOST] = [1024, 8192];
 
 /**

@@ -35,7 +35,7 @@ export interface TestedBrowser {
   readonly name: string;
   /** The reason for a missing browser; false if it is installed. */
   readonly missing: string | false;
-  /** Opens it, with a profile in the folder. */
+  /** Opens the browser, with a profile in the folder. */
   readonly open: (folder: string) => Promise<OpenPage>;
 }
 

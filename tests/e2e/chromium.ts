@@ -32,7 +32,7 @@ export interface Exchange {
 type Gathered = { -readonly [Key in keyof Exchange]: Exchange[Key] } & {
   /** The number of announced heads that are not reported yet. */
   heads: number;
-  /** Whether it has ended. */
+  /** Whether the exchange has ended. */
   isOver: boolean;
   /**
    * Whether the browser reports the exchange's end soon: not that of streams, nor of dictionaries, whose announced

@@ -143,7 +143,7 @@ test(
       assert.equal(again.request["available-dictionary"], await hashField(join(former, "docs/1.html")));
       assert.match(again.response["content-encoding"]!, /^dc[bz]$/);
       assert.ok(Number(again.response["content-length"]) < 200, `${again.response["content-length"]} bytes`);
-      // That of the site is kept while it is as good as a new one.
+      // The site's dictionary is kept while it is as good as a new one.
       const other = await go("/docs/11.html");
       assert.equal(other.request["available-dictionary"], kept.request["available-dictionary"]);
       assert.match(other.response["content-encoding"]!, /^dc[bz]$/);

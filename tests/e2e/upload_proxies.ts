@@ -11,9 +11,9 @@ const nginx = ["/usr/sbin/nginx", "/usr/local/sbin/nginx"].find((path) => exists
 
 /** A reverse proxy in front of a server of this package. */
 export interface UploadProxy {
-  /** The reason to skip it; false if it is installed. */
+  /** The reason to skip the proxy; false if it is installed. */
   readonly skip: string | false;
-  /** Whether it takes in all of a request before it asks the server. */
+  /** Whether the proxy receives a whole request before it contacts the server. */
   readonly buffers: boolean;
   /** Passes everything on to `port`; all that it writes goes to `folder`. */
   readonly start: (folder: string, port: number) => Promise<ServerProcess>;

@@ -11,7 +11,7 @@ const { build } = createRequire(import.meta.url)("esbuild") as { build: typeof B
 export interface Release {
   /** Shown on the page. */
   readonly name: string;
-  /** Whether it has the former versions of the libraries. */
+  /** Whether the deploy has the former versions of the libraries. */
   readonly isFormer: boolean;
 }
 

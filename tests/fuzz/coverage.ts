@@ -65,7 +65,7 @@ export class Coverage {
 
   #post(method: string, parameters: object = {}): unknown {
     let answer: unknown;
-    // Those of the profiler are answered within the call.
+    // Methods of the profiler are answered within the call.
     this.#session.post(method, parameters, (error, result) => {
       if (error) throw error;
       answer = result;

@@ -24,7 +24,7 @@ interface Ended {
   readonly stderr: string;
   readonly code: number | null;
   readonly signal: string | null;
-  /** Whether it was stopped since it did nothing any more. */
+  /** Whether the process was stopped after a time without progress. */
   readonly isHung: boolean;
 }
 

@@ -20,7 +20,7 @@ export interface ServedSite extends AsyncDisposable {
   stored(): Promise<Readonly<Record<string, string>>>;
 }
 
-/** Makes them in a folder that is removed afterwards. */
+/** Makes the site and the folder for uploads in a folder that is removed afterwards. */
 export async function makeServedSite(
   paths: { readonly files?: string; readonly uploads?: string } = {},
   options: StaticHandlerOptions = {},

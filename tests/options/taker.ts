@@ -6,11 +6,11 @@ export interface Taker {
   readonly schema: Schema<Readonly<Record<string, Member<unknown>>>>;
   /** The public interface of the options, of which a page has a table; undefined if it has no name. */
   readonly options?: string;
-  /** Whether it is a dictionary of a standard, of which other members are ignored. */
+  /** Whether the options are a dictionary of a standard, of which other members are ignored. */
   readonly ignoresUnknown?: boolean;
-  /** The names of other members that it reads, which are not checked by the schema. */
+  /** The names of other members that the call reads, which are not checked by the schema. */
   readonly unchecked?: readonly string[];
-  /** Calls it with these options, beside those that it requires. `folder` is empty and removed afterwards. */
+  /** Makes the call with `options`, beside those that it requires. `folder` is empty and removed afterwards. */
   readonly take: (options: Readonly<Record<string, unknown>>, folder: string) => unknown;
 }
 

@@ -78,7 +78,7 @@ const LOOPBACK: readonly string[] = [
   ...["localhost.", "LocalHost", "ｌocalhost", "private.test", "PRIVATE.test", "both.test"],
 ];
 
-/** Others that must not be connected to; no server needs to be there. */
+/** Further addresses that must not be connected to; no server needs to be there. */
 const SPECIAL: readonly string[] = [
   ...["0", "0.0.0.0", "0x0", "10.0.0.1", "012.1", "0xa000001", "167772161", "100.64.0.1", "169.254.169.254"],
   ...["2852039166", "0xA9FEA9FE", "0251.0376.0251.0376", "169.254.43518", "172.16.0.1", "192.168.1.1", "3232235777"],

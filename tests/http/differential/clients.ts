@@ -25,7 +25,7 @@ export interface Client {
 /** A client's name, and how one is made. */
 export interface Contestant {
   readonly name: string;
-  /** Whether it gives the bytes of bodies as they came, in the content coding that they have. */
+  /** Whether the client returns bodies in the content coding in which they arrived. */
   readonly isRaw: boolean;
   readonly open: () => Client;
 }

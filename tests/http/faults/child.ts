@@ -40,7 +40,7 @@ export class Child {
     this.#process.kill("SIGKILL");
   }
 
-  /** Stops it where it is, until it is woken up. */
+  /** Stops the child until {@link wakeUp}. */
   freeze(): void {
     process.kill(this.#process.pid!, "SIGSTOP");
   }

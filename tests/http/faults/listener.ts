@@ -30,7 +30,7 @@ export class Listener {
     this.#onSocket = onSocket;
   }
 
-  /** Whether it takes connections. */
+  /** Whether the listener takes connections. */
   get listening(): boolean {
     return this.#server !== undefined;
   }

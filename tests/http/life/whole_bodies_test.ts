@@ -52,7 +52,7 @@ function serve(
 /** A request body and the state of its source. */
 interface Source {
   readonly body: HttpRequestBody;
-  /** Whether it has ended, has failed or was cancelled. */
+  /** Whether the source has ended, has failed or was cancelled. */
   readonly isOver: () => boolean;
 }
 

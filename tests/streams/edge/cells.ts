@@ -152,7 +152,7 @@ export interface Difference {
   readonly reason: string;
   /** Whether only streams in their plain form differ. */
   readonly plain?: true;
-  /** Whether that is all that differs; it is if this is left out. */
+  /** Whether the reason explains the difference of two results. Default: any difference. */
   readonly excuses?: (native: string, ours: string) => boolean;
 }
 
