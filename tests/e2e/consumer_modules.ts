@@ -114,7 +114,7 @@ export const streamTypes = `
     if (done) value.length;
     return value;
   }
-  // @ts-expect-error: the chunks are strings, or there is none
+  // @ts-expect-error: a read of strings returns no number
   export const unread: Promise<{ value?: number }> = streams.ReadableStream.from(["a"]).getReader().read();
   // @ts-expect-error: indexes alone are the protocol of former versions
   new BatchedWritableStream<number>({ writev: () => [0] });`;

@@ -38,7 +38,7 @@ const DEFAULT_RETRY: RetryOptions = { attempts: 60, delay: 1000 };
  * Acknowledged bytes are in a file that existed at that time: a file that is removed while it is written is replaced by
  * the next one, and the bytes of a failed write are truncated.
  */
-export class ContinuedRotation implements ImmediateTarget {
+export class ContinuedRotation implements SeriesWriter, ImmediateTarget {
   readonly maxFileSize: number;
   readonly cutsLines = true;
   readonly takesBack = true;
