@@ -225,12 +225,14 @@ describe("fromNodeReadable() of a request", () => {
 
   it("errors when the visitor leaves in the middle of the body", async () => {
     let failure: unknown;
+    let hasCome = false;
     await withHttpServer((_response, request) => {
+      hasCome = true;
       chunksOf(fromNodeReadable(request)).then(() => failure = "none", (error) => failure = error);
     }, async (port) => {
       const socket = connect({ port, host: "127.0.0.1" });
       socket.write("POST / HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 1000\r\n\r\nabc");
-      await pause(50);
+      await until(() => hasCome, "the request");
       socket.destroy();
       await until(() => failure !== undefined, "the failure");
     });

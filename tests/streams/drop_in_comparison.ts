@@ -71,7 +71,7 @@ export async function failsWith(reason: unknown, action: () => unknown): Promise
 }
 
 /** Returns the value of `promise`, or "still waiting" if it takes longer than any value should. */
-export async function eventually<T>(promise: PromiseLike<T>, milliseconds = 2000): Promise<T | "still waiting"> {
+export async function eventually<T>(promise: PromiseLike<T>, milliseconds = 10_000): Promise<T | "still waiting"> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<"still waiting">((resolve) => {
     timer = setTimeout(resolve, milliseconds, "still waiting");
