@@ -3,10 +3,10 @@ import type { ReadableByteStreamController } from "../../streams/mod.ts";
 import { Pause } from "../../timers/mod.ts";
 import { fileFailure, warn } from "../failure.ts";
 import type { FollowPosition } from "./line_place.ts";
-import { type FileIdentity, LinePlace, type Mark, proofOf, provenHead } from "./line_place.ts";
+import { type FollowedIdentity, LinePlace, type Mark, proofOf, provenHead } from "./line_place.ts";
 
 export interface FollowedFile {
-  readonly identity: FileIdentity;
+  readonly identity: FollowedIdentity;
   /** The file's number in a series. */
   number: number | undefined;
   /** The present status; only of a plain file. */
@@ -66,7 +66,7 @@ export class FollowSource {
   readonly #pause: Pause = new Pause();
   #onAbort: (() => void) | undefined = undefined;
   /** The position after the last whole line that was delivered. */
-  #given!: { readonly identity: FileIdentity; readonly number: number | undefined; readonly mark: Mark };
+  #given!: { readonly identity: FollowedIdentity; readonly number: number | undefined; readonly mark: Mark };
 
   constructor(trail: FileSequence, options: FollowSourceOptions) {
     this.#trail = trail;

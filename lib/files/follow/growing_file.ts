@@ -5,7 +5,7 @@ import { codeOf } from "../failure.ts";
 import { readableOf } from "../open_file_readable.ts";
 import { isSureNumber, OpenFile } from "../open_file.ts";
 import type { FollowedFile } from "./follow_source.ts";
-import { type FileIdentity, identityOf, idOf, LinePlace, PROOF_SIZE } from "./line_place.ts";
+import { type FollowedIdentity, identityOf, idOf, LinePlace, PROOF_SIZE } from "./line_place.ts";
 
 /** Awaits a call on a file; resolves to undefined if the file does not exist. */
 export async function unlessMissing<T>(call: Promise<T>): Promise<T | undefined> {
@@ -24,7 +24,7 @@ const LINE_FEED = 10;
 const NOTHING: Uint8Array = new Uint8Array(0);
 
 export class GrowingFile implements FollowedFile {
-  identity: FileIdentity;
+  identity: FollowedIdentity;
   readonly #file: OpenFile;
   /** Whether a file that has shrunk was restarted; otherwise the lost bytes were those of a failed write. */
   readonly #beginsAnew: boolean;
@@ -156,14 +156,14 @@ const MAX_WINDOW = 2 ** 27;
 
 /** A complete file that was compressed before it was read. */
 class PackedFile implements FollowedFile {
-  readonly identity: FileIdentity;
+  readonly identity: FollowedIdentity;
   readonly place: LinePlace = new LinePlace();
   number: number | undefined = undefined;
   isBroken = false;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
   #rest: Uint8Array<ArrayBuffer> | undefined = undefined;
 
-  private constructor(identity: FileIdentity, reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>) {
+  private constructor(identity: FollowedIdentity, reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>) {
     this.identity = identity;
     this.#reader = reader;
   }

@@ -1,10 +1,10 @@
 import type { FollowedFile } from "./follow_source.ts";
 import { type FilePath, openAny } from "./growing_file.ts";
-import { type FileIdentity, type FollowPosition, isProven } from "./line_place.ts";
+import { type FollowedIdentity, type FollowPosition, isProven } from "./line_place.ts";
 
 /** A file that a position may belong to. */
 export interface Candidate extends FilePath {
-  readonly identity: FileIdentity;
+  readonly identity: FollowedIdentity;
 }
 
 /** The result of {@linkcode identify}. */

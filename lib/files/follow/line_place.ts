@@ -82,21 +82,14 @@ export function isProven(mark: Mark, { offset, head, proof }: FollowPosition): b
   return head > 0 && mark.offset === offset && mark.head.length >= head && proofOf(mark, head) === proof;
 }
 
-/** The properties that identify a file on disks that keep them. */
-export interface FileIdentity {
-  /** The device and inode. */
-  readonly file: string;
-  /** The time of birth in ms since 1970; 0 if the file system has none. */
-  readonly born: number;
-  /** The modification time in ms since 1970, of the last check. */
-  readonly time: number;
-}
+/** The properties of a position that identify its file on disks that keep them. */
+export type FollowedIdentity = Pick<FollowPosition, "file" | "born" | "time">;
 
 export function idOf({ dev, ino }: Pick<BigIntStats, "dev" | "ino">): string {
   return `${dev} ${ino}`;
 }
 
-export function identityOf(status: BigIntStats): FileIdentity {
+export function identityOf(status: BigIntStats): FollowedIdentity {
   const { birthtimeNs: born, mtimeNs: time } = status; // some runtimes give ms only
   return { file: idOf(status), born: Number(born / 1_000_000n), time: Number(time / 1_000_000n) };
 }
@@ -121,7 +114,7 @@ export function identityOf(status: BigIntStats): FileIdentity {
  * }
  * ```
  */
-export interface FollowPosition extends FileIdentity {
+export interface FollowPosition {
   /** The device and inode of the file; `""` if there was none yet. */
   readonly file: string;
   /** The time of the file's birth in ms since 1970; 0 if its file system has none. */
