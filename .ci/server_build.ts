@@ -52,6 +52,7 @@ export async function bundleForServers(bundle: Omit<Bundle, "options">): Promise
     ...settingsOf(bundle),
     sourcemap: "external",
     sourcesContent: false,
+    logOverride: { "ignored-bare-import": "silent" }, // each source of a chunk is imported by name, too
     plugins: pluginsOf(bundle, chunksBySource(chunks, finest)),
   });
   return write(withFewImports(outputs), bundle.outdir);
