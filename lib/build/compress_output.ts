@@ -61,13 +61,17 @@ function requireOnePlugin(folder: string, { out, ...others }: PrecompressPluginO
 /** The default length of a hash in a pattern. */
 const DEFAULT_LENGTH = 8;
 
-/** Whether a name has a hash by a tool's pattern, such as `[name]-[hash][extname]`; `character` is a regular expression. */
-export function hasHash(path: string, pattern: string, character: string): boolean {
+/**
+ * Whether a name has a hash by a tool's pattern, such as `[name]-[hash][extname]`.
+ *
+ * @param hashOf Returns a regular expression of the tool's hashes of a length.
+ */
+export function hasHash(path: string, pattern: string, hashOf: (length: number) => string): boolean {
   if (!/\[hash(?::\d+)?\]/.test(pattern)) return false;
   const source = pattern.replace(/^(?:\.?\/)+/, "").split(/(\[dir\]\/|\[\w+(?::\d+)?\])/).map((part) => {
     if (part === "[dir]/") return "(?:.*/)?"; // empty at the top
     const [, name, length] = /^\[(\w+)(?::(\d+))?\]$/.exec(part) ?? [];
-    if (name === "hash") return `${character}{${length ?? DEFAULT_LENGTH}}`;
+    if (name === "hash") return hashOf(Number(length ?? DEFAULT_LENGTH));
     return name === undefined ? part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") : ".*";
   });
   return new RegExp(`^${source.join("")}$`, "s").test(path.replaceAll("\\", "/"));

@@ -16,7 +16,7 @@
  *
  * @module
  */
-import { dirname, extname, parse, relative, resolve } from "node:path";
+import { dirname, extname, relative, resolve } from "node:path";
 import process from "node:process";
 import {
   compressOutput,
@@ -48,6 +48,7 @@ interface BuildOptions {
   readonly chunkNames?: string;
   readonly assetNames?: string;
   readonly outExtension?: Readonly<Record<string, string>>;
+  readonly entryPoints?: readonly (string | { readonly in: string })[] | Readonly<Record<string, string>>;
   metafile?: boolean;
 }
 
@@ -67,7 +68,6 @@ interface OutputFile {
 /** The default pattern. */
 const ENTRY_NAMES = "[dir]/[name]";
 const OTHER_NAMES = "[name]-[hash]";
-const HASH_CHARACTER = "[0-9A-Z]";
 /** The levels at which esbuild prints more than warnings. */
 const TALKATIVE: readonly unknown[] = ["info", "debug", "verbose"];
 
@@ -131,20 +131,25 @@ function outputOf(
       imports.filter(({ kind }) => kind === "dynamic-import").map(({ path }) => path)
     ),
   );
+  const entries = new Set(
+    Object.values(options.entryPoints ?? []).map((entry) =>
+      resolve(root, typeof entry === "string" ? entry : entry.in)
+    ),
+  );
   for (const [path] of all) {
     const own = ownExtensions.find((end) => path.endsWith(end));
     const extension = own ?? extname(path);
     const isCode = own !== undefined || /^\.(?:js|css)$/.test(extension);
     const inner = relative(folder, resolve(root, path));
     const hasHashOf = (pattern: string) =>
-      hasHash(inner.slice(0, inner.length - extension.length), pattern, HASH_CHARACTER);
+      hasHash(inner.slice(0, inner.length - extension.length), pattern, (length) => `[0-9A-Z]{${length}}`);
     const owner = styled.get(path) ?? path;
     const { entryPoint } = files[owner];
     const isNamed = entryPoint === undefined
       ? hasHashOf(isCode ? chunkNames : assetNames)
-      // A dynamically imported module that is no entry point of the build is named by the pattern of chunks.
-      : hasHashOf(entryNames) ||
-        lazy.has(owner) && hasHashOf(chunkNames.replace("[name]", () => parse(entryPoint).name));
+      // A dynamically imported module that is no entry point of the build is named by the pattern of chunks: after its
+      // file, its folder if that is an index.js, or its path in the namespace of a plugin.
+      : hasHashOf(entryNames) || lazy.has(owner) && !entries.has(resolve(root, entryPoint)) && hasHashOf(chunkNames);
     output.add(folder, inner, isNamed);
   }
   return output;

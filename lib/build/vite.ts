@@ -12,10 +12,11 @@
  * @module
  */
 import { existsSync } from "node:fs";
-import { basename, dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { toldBy, withoutHash } from "../precompress/internal.ts";
+import { hashedNames } from "../names/mod.ts";
+import { toldBy } from "../precompress/internal.ts";
 import { cleanPrecompressed } from "../precompress/mod.ts";
 import {
   compressOutput,
@@ -48,10 +49,15 @@ export interface PrecompressPlugin {
   readonly apply: "build";
   /** The hooks of an Astro integration, which the plugin is, too. */
   readonly hooks: {
-    "astro:config:done"(told: { readonly config: { readonly root: URL; readonly build: { assets: string } } }): void;
+    "astro:config:done"(told: {
+      readonly config: { readonly root: URL; readonly publicDir?: URL; readonly build: { assets: string } };
+    }): void;
     "astro:build:done"(told: { readonly dir: URL; readonly logger: { info(text: string): void } }): Promise<void>;
   };
 }
+
+/** The part of Astro's configuration used here. */
+type AstroConfig = Parameters<PrecompressPlugin["hooks"]["astro:config:done"]>[0]["config"];
 
 /** The members of plugins that Vite knows, and Rollup and Rolldown ignore. */
 interface ViteHooks extends PrecompressPlugin {
@@ -125,8 +131,8 @@ interface Hooks {
  * hash, so that the static handler need not guess. In Vite, only output for browsers is compressed, not that for
  * development, servers or libraries. A build in watch mode is not compressed, and removes variants of earlier builds.
  *
- * As an integration of Astro, it compresses the whole site, including pages. Files below `build.assets` whose names
- * seem to have a hash are immutable.
+ * As an integration of Astro, it compresses the whole site, including pages. Files below `build.assets` with a
+ * hash of Astro's layout in their names are immutable.
  *
  * If a file cannot be compressed, the build fails. In Rollup and Rolldown, files are compressed in `bundle.close()`.
  *
@@ -153,11 +159,7 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
   let isLibrary = false;
   /** The folders that were compressed when their bundle was closed. */
   const done = new Set<string>();
-  /** Astro's project folder, and the beginning of its assets' paths. */
-  let [root, assets] = ["", ""];
-  /** Whether a name has a hash, by the name alone: Astro's hook has only files. A source map's hash is its script's. */
-  const isHashedAsset = (path: string): boolean =>
-    path.startsWith(assets) && !path.endsWith(".map") && withoutHash(path) !== path;
+  let astro: AstroConfig;
   const plugin: ViteHooks & Hooks = {
     name: "millrace:precompress",
     apply: "build",
@@ -217,12 +219,13 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
     hooks: {
       "astro:config:done"({ config }) {
         since = moment();
-        [root, assets] = [fileURLToPath(config.root), `${config.build.assets}/`];
+        astro = config;
       },
       async "astro:build:done"({ dir, logger }) {
         const told = await toldBy(checked.immutable);
         output.addFolder(fileURLToPath(dir));
-        const options = { ...checked, immutable: (path: string) => isHashedAsset(path) || told(path) };
+        const options = { ...checked, immutable: (path: string) => isNamedByAstro(path, astro) || told(path) };
+        const root = fileURLToPath(astro.root);
         await compressOutput(output, options, { root, since, option: "outDir", print: (text) => logger.info(text) });
       },
     },
@@ -237,6 +240,16 @@ function workerPlugin(names: Map<string, boolean>): Hooks {
       for (const file of Object.values(bundle)) names.set(file.fileName, isNamedByHash(file, options));
     },
   };
+}
+
+/** Finds hashes in Astro's folder of assets, by the layout alone. */
+const hashInAstro = hashedNames([]);
+
+/** Whether Astro has named a file by a hash: its hook has only files. A source map's hash is its script's. */
+function isNamedByAstro(path: string, { publicDir, build: { assets } }: AstroConfig): boolean {
+  if (!path.startsWith(`${assets}/`) || path.endsWith(".map")) return false;
+  if (publicDir !== undefined && existsSync(join(fileURLToPath(publicDir), path))) return false;
+  return hashInAstro(`_astro${path.slice(assets.length)}`) !== undefined;
 }
 
 /** A file of a bundle, as Rollup, Rolldown and Vite describe it to plugins. */
@@ -257,27 +270,35 @@ interface BundleOptions {
   readonly file?: string;
   /** The pattern for names of assets. */
   readonly assetFileNames?: string | ((asset: BundledFile) => string);
+  /** The characters of hashes; base64url by default. */
+  readonly hashCharacters?: "base64" | "base36" | "hex";
 }
 
-/** The characters of hashes in base64url, base 36 and hexadecimal. */
-const HASH_CHARACTER = "[\\w-]";
+/**
+ * Returns a regular expression of hashes. In base64url, 0.4% of them read as a word or a number, which is taken for a
+ * part of a name that a plugin chose.
+ */
+function hashOf(length: number, characters: BundleOptions["hashCharacters"] = "base64"): string {
+  if (characters !== "base64") return `[\\w-]{${length}}`;
+  const [more, rest] = [`{${length}}`, `{${length - 1}}`];
+  return `(?!(?:[a-z_-]${more}|[A-Z][a-z_-]${rest}|[A-Z_-]${more}|[\\d_-]${more}))[\\w-]${more}`;
+}
 
-function isNamedByHash(file: BundledFile, { assetFileNames }: BundleOptions): boolean {
+function isNamedByHash(file: BundledFile, { assetFileNames, hashCharacters }: BundleOptions): boolean {
   const { type, fileName, preliminaryFileName = "", names = [] } = file;
-  if (type === "chunk") return isFilledIn(fileName, preliminaryFileName);
+  const hash = (length: number): string => hashOf(length, hashCharacters);
+  if (type === "chunk") return isFilledIn(fileName, preliminaryFileName, hash);
   // A plugin chose the name, and the tool adds no hash to it.
   if (names.length === 0 || assetFileNames === undefined) return false;
   const pattern = typeof assetFileNames === "function" ? assetFileNames(file) : assetFileNames;
-  return hasHash(fileName, pattern, HASH_CHARACTER);
+  return hasHash(fileName, pattern, hash);
 }
 
 /** A placeholder for a hash in a preliminary name, as long as the hash. */
 const PLACEHOLDER = /!~\{\w+\}~/g;
 
 /** Whether a name has a hash in the place of a placeholder. Another plugin may have renamed the chunk since, or moved it. */
-function isFilledIn(fileName: string, preliminary: string): boolean {
+function isFilledIn(fileName: string, preliminary: string, hash: (length: number) => string): boolean {
   const pattern = preliminary.replace(PLACEHOLDER, ({ length }) => `[hash:${length}]`);
-  return [fileName, basename(fileName)].some((name, i) =>
-    hasHash(name, i === 0 ? pattern : basename(pattern), HASH_CHARACTER)
-  );
+  return [fileName, basename(fileName)].some((name, i) => hasHash(name, i === 0 ? pattern : basename(pattern), hash));
 }

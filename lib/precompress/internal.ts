@@ -11,7 +11,7 @@ export { requireSound, toldBy } from "./selection.ts";
 export { isOwnName, ManifestLines } from "./manifest.ts";
 export { holds, isWithin, placesOf, realOf } from "./places.ts";
 export { explain, explainPlace } from "./problem.ts";
-export { originalsIn, withoutHash } from "./tree_files.ts";
+export { originalsIn } from "./tree_files.ts";
 export { typeOf } from "./report.ts";
 export type { RunDetails } from "./report.ts";
 export { readContent } from "./content.ts";

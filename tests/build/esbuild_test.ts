@@ -116,6 +116,29 @@ test("scripts and styles of dynamic imports are known by their hashes, and entry
     "sub/page.js": "export const page = 1;",
   }));
 
+test("lazy modules are known by their hashes whatever esbuild named them after: a folder, or a path of a plugin", () =>
+  inProject(async (root) => {
+    const virtual: Plugin = {
+      name: "virtual",
+      setup(build) {
+        build.onResolve({ filter: /^virtual:/ }, ({ path }) => ({ path, namespace: "virtual" }));
+        build.onLoad({ filter: /./, namespace: "virtual" }, () => ({ contents: "export const turn = 1;" }));
+      },
+    };
+    const plugins = [virtual, precompress(namesOnly)] as Plugin[];
+    const options = { entryPoints: [{ in: "main.js", out: "app" }, "sw-REGISTER.js"], sourcemap: false, plugins };
+    await build(optionsFor(root, options));
+    assert.deepEqual(await namedIn(root, "dist"), {
+      immutable: ["home-*.css", "home-*.js", "wheels-*.js"],
+      other: ["app.css", "app.js", "sw-*.js"],
+    });
+  }, {
+    "main.js": 'import("./pages/home/index.js"); import("virtual:mill/wheels"); import("./sw-REGISTER.js");',
+    "pages/home/index.js": 'import "./style.css"; export const turn = 1;',
+    "pages/home/style.css": "b { color: red }",
+    "sw-REGISTER.js": "export const page = 1;",
+  }));
+
 test("a build into one file compresses its folder, and one that writes nothing, nothing", () =>
   inProject(async (root) => {
     const single: BuildOptions = { entryPoints: ["src/lazy.js"], splitting: false, outdir: undefined };

@@ -272,6 +272,7 @@ test("chunks that another plugin renames are immutable only if the hash is in th
       ["[name]-[hash].js", (name) => name.replace(/-.{8}\./, "."), "lazy.js", false],
       ["[name]-[hash].js", (name) => `js/${name}`, "js/lazy-*.js", true],
       ["[hash]/[name].js", (name) => name.slice(9), "lazy.js", false],
+      ["[hash].js", () => "register.js", "register.js", false],
     ];
     for (const [i, [entryFileNames, rename, expected, isImmutable]] of cases.entries()) {
       for (const [tool, make] of [["rollup", rollup], ["rolldown", rolldown]] as const) {
@@ -283,6 +284,32 @@ test("chunks that another plugin renames are immutable only if the hash is in th
         const { immutable, other } = await namedIn(dir);
         assert.deepEqual(isImmutable ? immutable : other, [expected], `${tool}: ${entryFileNames}`);
       }
+    }
+  }));
+
+test("assets that another plugin names or renames are immutable only if the hash is in their names", () =>
+  inProject(async (root) => {
+    const input = join(root, "src/lazy.js");
+    const assets: RollupPlugin = {
+      name: "assets",
+      buildStart() {
+        this.emitFile({ type: "asset", name: "mill.css", source: "a {}" });
+        this.emitFile({ type: "asset", name: "my-settings.css", source: "b {}" });
+        this.emitFile({ type: "asset", name: "logo", fileName: "assets/logo-register.svg", source: "<svg/>" });
+      },
+      generateBundle(_, bundle) {
+        const settings = Object.values(bundle).find(({ fileName }) => fileName.includes("my-settings"))!;
+        settings.fileName = "assets/my-settings.css";
+      },
+    };
+    for (const [tool, make] of [["rollup", rollup], ["rolldown", rolldown]] as const) {
+      const dir = join(root, tool);
+      const plugins = [assets, precompress(namesOnly)];
+      const bundle = await (make as typeof rollup)({ input, plugins: plugins as RollupPlugin[], onLog() {} });
+      await bundle.write({ dir, assetFileNames: "assets/[name]-[hash][extname]" });
+      await bundle.close();
+      const expected = ["assets/logo-*.svg", "assets/my-*.css", "lazy.js"];
+      assert.deepEqual(await namedIn(dir), { immutable: ["assets/mill-*.css"], other: expected }, tool);
     }
   }));
 
@@ -367,14 +394,17 @@ test("the summary has its numbers in columns", () => {
   ]);
 });
 
-test("among Astro's integrations it compresses the whole site, and calls immutable what has a hash below its assets", () =>
+test("among Astro's integrations it compresses the whole site, and calls immutable what Astro names by a hash", () =>
   inFolder(async (root) => {
     await writeTree(root, { "dist/index.html": "<p>", "dist/a.css": "a{}", "dist/_x/a.B1946AC9.css": "b{}" });
     const others = ["_x/main.js", "_x/main.children.js", "_x/page.Dx3kA9_z.js.map", "page.Dx3kA9_z.js"];
+    others.push("_x/main.20261128.css", "_x/data.en_US_v2.js", "_x/theme.v2-dark1.css");
+    await writeTree(root, { "public/_x/theme.v2-dark1.css": "copied" });
     for (const path of [...others, "_x/photo.Dx3kA9_z_Z1x2y3.webp"]) await writeTree(root, { [`dist/${path}`]: path });
     const lines: string[] = [];
     const { hooks } = precompress({ ...namesOnly, immutable: ["*.css"], out: "site" });
-    hooks["astro:config:done"]({ config: { root: pathToFileURL(`${root}/`), build: { assets: "_x" } } });
+    const publicDir = pathToFileURL(join(root, "public/"));
+    hooks["astro:config:done"]({ config: { root: pathToFileURL(`${root}/`), publicDir, build: { assets: "_x" } } });
     const logger = { info: (text: string): void => void lines.push(text) };
     await hooks["astro:build:done"]({ dir: pathToFileURL(join(root, "dist/")), logger });
     const { files } = (await readManifest(join(root, "site")))!;
