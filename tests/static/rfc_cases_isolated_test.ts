@@ -43,8 +43,9 @@ async function check([, , target, fields, answer, particulars]: RFCCase, entry: 
   const reply = await handlers.ask(site, entry, question);
   checkReply(reply, standard);
   if (hasClock(entry, question.method)) checkDate(reply);
-  // Ranges are for GET only, and middleware's next may be anything.
-  if (question.method !== "GET" || "range" in fields || answer.status === 299) return;
+  // Ranges and deltas are for GET only, and middleware's next may be anything.
+  const differs = "range" in fields || "available-dictionary" in fields;
+  if (question.method !== "GET" || differs || answer.status === 299) return;
   checkHead(await handlers.ask(site, entry, { ...question, method: "HEAD" }), reply);
 }
 

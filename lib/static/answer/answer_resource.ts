@@ -95,7 +95,7 @@ export function answerResource(
   onFault: OnFault,
 ): Answer | undefined {
   while (!resource.hasChanged) {
-    const chosen = resource.choose(request);
+    const chosen = resource.choose(request, method);
     if (chosen === undefined) return notAcceptable(resource);
     const answer = answerVariant(chosen, method, request, onFault);
     if (answer) return answer;

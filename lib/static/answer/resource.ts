@@ -84,10 +84,11 @@ export class Resource {
   }
 
   /** Returns the variant to send; undefined if the client accepts none (RFC 9110 section 12.5.3). */
-  choose(request: RequestFields): Variant | undefined {
+  choose(request: RequestFields, method: string): Variant | undefined {
     if (this.#hasOpen) this.#settle();
     const accepted = acceptedCodings(request.get("accept-encoding"));
-    if (this.deltas.length > 0) {
+    // Browsers cannot decode a delta without bytes, which a HEAD request gets.
+    if (this.deltas.length > 0 && method === "GET") {
       const delta = this.#chooseDelta(accepted, request);
       if (delta) return delta;
     }

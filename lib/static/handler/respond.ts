@@ -28,9 +28,9 @@ export function respond(table: Table, request: HandlerRequest, onFault: OnFault)
   // Preflights get the permission, so that the page can read the 404 that follows.
   if (asksForOrigin(folder, request)) return respondToMethod(folder.general, request, PREFLIGHT);
   const page = fallback?.at(path);
-  if (page === undefined) return respondNotFound(path, table, request.fields, "", onFault);
+  if (page === undefined) return respondNotFound(path, table, request, "", onFault);
   if (!acceptsHTML(request.fields.get("accept"))) {
-    return respondNotFound(path, table, request.fields, "Accept", onFault);
+    return respondNotFound(path, table, request, "Accept", onFault);
   }
   return respondWithPage(page, table, request, onFault);
 }
@@ -109,19 +109,19 @@ function asksForOrigin({ cors }: FolderAnswers, { method, fields }: HandlerReque
 function respondNotFound(
   path: string,
   table: Table,
-  request: RequestFields,
+  request: HandlerRequest,
   vary: string,
   onFault: OnFault,
 ): Answer {
-  const chosen = table.notFoundAt(path)?.choose(request);
+  const chosen = table.notFoundAt(path)?.choose(request.fields, request.method);
   if (chosen === undefined || chosen.resource.hasChanged) {
     const { general, notFound } = table.folder;
-    return general.permit(vary === "" ? notFound : notFound.varyingBy(vary), request);
+    return general.permit(vary === "" ? notFound : notFound.varyingBy(vary), request.fields);
   }
   const fields = varying(fieldsFor("page", chosen.fields()), vary);
   const own = ["Cache-Control", "no-cache", "Content-Length", String(chosen.representation.size)];
   const answer = chosen.answer(404, [...fields, ...own]);
-  if (answer) return chosen.resource.general().permit(answer, request);
+  if (answer) return chosen.resource.general().permit(answer, request.fields);
   onFault(chosen);
   return respondNotFound(path, table, request, vary, onFault);
 }

@@ -23,6 +23,7 @@ export const treePaths: readonly string[] = [
   "/assets/app-3f9a1c0b.js",
   "/assets/style-Ab3dE9_x.css",
   "/assets/worker-4b5c6d7e.mjs",
+  "/assets/library.umd.cjs",
   "/data/rows.json",
   "/docs/",
   "/docs/a%20page.html",
@@ -38,12 +39,14 @@ export async function makeServedTree(folder: string): Promise<ServedTree> {
   const [tree, previous] = [join(folder, "dist"), join(folder, "deployed")];
   const text = (size: number, seed: number): string => new TextDecoder().decode(sourceText(size, seed));
   const former = sourceText(30_000, 1);
-  await writeTree(previous, { "assets/app-9d8b7a6f.js": former });
+  await writeTree(previous, { "assets/app-9d8b7a6f.js": former, "assets/[id]+ä-9d8b7a6f.js": former });
   await writeTree(tree, {
     "index.html": `<!doctype html>\n<title>Mill</title>\n${"<p>The mill turns.</p>\n".repeat(200)}`,
     "assets/app-3f9a1c0b.js": `${text(30_000, 1)}\n// and more\n${text(500, 2)}`,
     "assets/style-Ab3dE9_x.css": "body { margin: 0; color: #123456 }\n".repeat(200),
     "assets/worker-4b5c6d7e.mjs": "onmessage = ({ data }) => postMessage(data + 1);\n".repeat(50),
+    "assets/library.umd.cjs": "self.turn = (data) => data + 1;\n".repeat(50),
+    "assets/[id]+ä-3f9a1c0b.js": `${text(30_000, 1)}\n// and others\n`,
     "assets/.env.js": "hidden",
     "assets/.hidden/a.js": "hidden",
     ".well-known/.hidden/a.txt": "hidden",

@@ -117,8 +117,8 @@ function present({ coded }: KnownFile): Coding[] {
 }
 
 function chosenCoding(request: Combination, file: KnownFile): Coding | undefined {
-  // A part of a delta is useless alone; and HEAD has the coding that GET has (section 9.3.2).
-  const hasDelta = request.dictionary === "former" && request.range === undefined;
+  // A part of a delta is useless alone, and browsers cannot decode what HEAD gets of one.
+  const hasDelta = request.dictionary === "former" && request.range === undefined && request.method === "GET";
   return present(file)
     .filter((coding) => weightOf(request, coding) > 0 && (hasDelta || !coding.startsWith("dc")))
     .sort((a, b) => weightOf(request, b) - weightOf(request, a))[0];

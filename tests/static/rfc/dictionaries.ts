@@ -86,7 +86,7 @@ export const dictionaries: readonly RFCCase[] = [
   ["9842 6.1", "a delta of a large file", "/large.js", fields(KNOWN, "zstd, dcz"), ok("dcz")],
   ["9842 6.1", "a file without deltas", "/style.css", fields(UNKNOWN), ok("br")],
   ["9842 6.1", "a file without variants", "/picture.png", fields(UNKNOWN), ok("identity")],
-  ["9842 6.1", "HEAD tells of the delta", "/app.js", fields(KNOWN), ok("dcb"), { method: "HEAD" }],
+  ["9842 6.1", "no delta by HEAD", "/app.js", fields(KNOWN), ok("br"), { method: "HEAD" }],
   [
     "9842 6.1",
     "none if they are switched off",
