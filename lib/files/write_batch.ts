@@ -70,6 +70,8 @@ export const QUEUE_SIZE: number = 2 * BATCH_SIZE;
  * copied need no buffer.
  */
 const DIRECT_SIZE = 16 * 1024;
+/** The bits of a code unit that tell a half of a surrogate pair. */
+const [HALF, HIGH_HALF, LOW_HALF] = [0xfc00, 0xd800, 0xdc00];
 /** The maximum bytes of strings that are joined and encoded: with a quarter, Bun's encoder takes a tenth more time. */
 const RUN_SIZE = 64 * 1024;
 
@@ -116,15 +118,18 @@ export class WriteBatch {
   #takeRun(items: readonly (Uint8Array | string)[], from: number, limit: number): number {
     const most = Math.min(limit - this.length, this.#buffer.length - this.#end, RUN_SIZE) / UTF8_WIDTH;
     let text = "";
+    let last = NaN; // the code unit at the end of the text
     let next = from;
     for (; next < items.length; next++) {
       const item = items[next];
       if (typeof item !== "string" || text.length + item.length > most) break;
+      // Two halves of a surrogate pair, in two items, do not become one character.
+      if ((item.charCodeAt(0) & HALF) === LOW_HALF && (last & HALF) === HIGH_HALF) break;
       text += item;
+      if (item !== "") last = item.charCodeAt(item.length - 1);
     }
     if (next - from < 2) return 0;
     const { written } = encoder.encodeInto(text, this.#buffer.subarray(this.#end));
-    if (written > text.length && hasJoinedPair(text, items as readonly string[], from, next)) return 0;
     this.#end += written;
     this.length += written;
     return next - from;
@@ -171,12 +176,4 @@ export class WriteBatch {
     if (this.#end > this.#pieceStart) this.pieces.push(this.#buffer.subarray(this.#pieceStart, this.#end));
     this.#pieceStart = this.#end;
   }
-}
-
-/** Whether two halves of a surrogate pair, at the end of an item and the start of the next, were joined to one character. */
-function hasJoinedPair(text: string, items: readonly string[], from: number, to: number): boolean {
-  for (let i = from, start = 0; i < to; start += items[i++].length) {
-    if ((text.charCodeAt(start) & 0xfc00) === 0xdc00) return true;
-  }
-  return false;
 }

@@ -2,7 +2,7 @@ import type { EventEmitter } from "node:events";
 import process from "node:process";
 import type { Writable } from "node:stream";
 import { type BatchedUnderlyingSink, BatchedWritableStream } from "../batch/mod.ts";
-import { Deferred, number, schema, type SchemaOf } from "../streams/internal.ts";
+import { atEndOfTurn, Deferred, number, schema, type SchemaOf } from "../streams/internal.ts";
 import type { WritableStreamDefaultController } from "../streams/mod.ts";
 import {
   areLarge,
@@ -158,7 +158,7 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Bridge {
   #begin(): Deferred<void> {
     if (!this.#seesAborts) {
       this.#seesAborts = true;
-      setImmediate(this.#onEndOfTurn);
+      atEndOfTurn(this.#onEndOfTurn);
     }
     return this.#pending = new Deferred<void>();
   }

@@ -1,4 +1,4 @@
-import { setImmediate } from "node:timers";
+import { setImmediate } from "../timers/mod.ts";
 import type { TLSSocket } from "node:tls";
 
 const isDeno = "Deno" in globalThis;

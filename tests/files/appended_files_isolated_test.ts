@@ -25,6 +25,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
+import timers from "node:timers";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { openFileWritable, RotatingFileWritable } from "../../lib/files/mod.ts";
@@ -33,7 +34,7 @@ import { output, run } from "../support/processes.ts";
 import { root } from "../support/runtime.ts";
 import { cannotMount, onSmallDisk, openFilesIn } from "./written.ts";
 import { needs } from "../support/needs.ts";
-import { atLast } from "../support/waits.ts";
+import { atLast, within } from "../support/waits.ts";
 
 const pbkdf2Async = promisify(pbkdf2);
 const writeThenDie = fileURLToPath(new URL("write_then_die.ts", import.meta.url));
@@ -593,3 +594,23 @@ test(
       assert.ok(flushed > 3, `${flushed} have returned`);
     }),
 );
+
+test("appended files and series acknowledge what is written while a test's clock has replaced immediates", () =>
+  inFolder(async (folder) => {
+    const file = await openFileWritable(join(folder, "a.log"), { append: true });
+    const series = new RotatingFileWritable({ directory: join(folder, "series"), maxFileSize: 1000, append: true });
+    const writers = [file.getWriter(), series.getWriter()];
+    for (const writer of writers) await writer.write("one\n");
+    const { setImmediate } = globalThis;
+    timers.setImmediate = globalThis.setImmediate = (() => ({})) as unknown as typeof setImmediate;
+    try {
+      for (const writer of writers) {
+        for (const end = performance.now() + 6; performance.now() < end;); // the turn is over
+        await within(writer.write("two\n"), "the write");
+        await within(writer.close(), "the end");
+      }
+    } finally {
+      timers.setImmediate = globalThis.setImmediate = setImmediate;
+    }
+    assert.equal(readFileSync(join(folder, "a.log"), "utf8"), "one\ntwo\n");
+  }));

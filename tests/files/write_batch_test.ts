@@ -53,6 +53,22 @@ test("WriteBatch encodes each string for itself, however many are joined, and ne
   }
 });
 
+test("WriteBatch looks at each string a few times, whatever halves of surrogate pairs are among them", () => {
+  for (const units of [["\ud83d", "\ude00"], ["\ude00"], ["a", "\ude00", "", "\ud83d", "", "\ude00", "b"]]) {
+    let looks = 0;
+    const items = Array.from({ length: 20_000 }, (_, i) => units[i % units.length]);
+    const watched = new Proxy(items, {
+      get(target, name) {
+        if (name !== "length") looks++;
+        return Reflect.get(target, name);
+      },
+    });
+    const gathered = new WriteBatch();
+    for (let next = 0; next < items.length; next = gathered.next) gathered.fill(watched, next, Infinity);
+    assert.ok(looks < 4 * items.length, `${looks} looks at ${JSON.stringify(units)}`);
+  }
+});
+
 test("WriteBatch never has more pieces than a system takes at once", () => {
   const items = Array.from({ length: 5000 }, (_, i) => i % 2 === 0 ? large : "small");
   const gathered = new WriteBatch();

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { makeDirectorySync, ProcessLock, type ProcessLockOptions } from "../../files/internal.ts";
+import { setImmediate } from "../../timers/mod.ts";
 import { Refusal, UploadError } from "../body/upload_error.ts";
 import { storageFailure } from "../sink/file_sink.ts";
 import {
