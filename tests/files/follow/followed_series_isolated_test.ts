@@ -97,6 +97,67 @@ for (let seed = 1; seed <= tries(60); seed++) {
     }));
 }
 
+for (let seed = 1; seed <= tries(60); seed++) {
+  test(`followFile() reads each line once where a full disk takes a part of a write, which is cut off and repeated, seed ${seed}`, () =>
+    inFolder(async (folder) => {
+      const random = randomNumbers(seed);
+      const followed = new Following(
+        await followFile(join(folder, name), { series: true, start: "beginning", interval: 1 }),
+      );
+      const text = (i: number): string => `${i}${"-".repeat(random(8) === 0 ? 5000 : random(90))};\n`;
+      let expected = "";
+      const seen = async (): Promise<void> => {
+        if (random(3) > 0) await pause(random(8));
+      };
+      const reading = (async () => {
+        while (!followed.text.endsWith("the end\n")) await followed.read();
+      })();
+      let next = 0;
+      for (let file = 1; file < 4; file++) {
+        const path = join(folder, `app-0000${file}.log`);
+        await writeFile(path, "");
+        for (let write = 0, size = 0; write < 4; write++) {
+          const lines = Array.from({ length: 1 + random([3, 60, 200][random(3)]) }, () => text(next++));
+          if (file === 3 && write === 3) lines.push("the end\n");
+          const batch = lines.join("").slice(-256 * 1024);
+          for (let failures = random(4); failures > 0; failures--) {
+            await appendFile(path, batch.slice(0, random(batch.length)));
+            await seen();
+            await truncate(path, size);
+            await seen();
+          }
+          await appendFile(path, batch);
+          expected += batch;
+          size += batch.length;
+          await seen();
+        }
+      }
+      await within(reading, "the last line");
+      assert.equal(linesOf(followed.text), linesOf(expected));
+      await followed.cancel();
+    }));
+}
+
+/** Returns the whole lines of a text, as short ones: the line feed after a torn line ends none. */
+function linesOf(text: string): string {
+  return text.split("\n").map((line) => line.replace(/-+/, ({ length }) => `-${length}`)).join("\n");
+}
+
+test("followFile() reads the line of a series that was torn in one file and goes on in the next", () =>
+  inFolder(async (folder) => {
+    const [first, second] = ["app-00001.log", "app-00002.log"].map((each) => join(folder, each));
+    await writeFile(first, "whole\nhalf of a");
+    const followed = new Following(
+      await followFile(join(folder, name), { series: true, start: "beginning", interval: 1 }),
+    );
+    await followed.reach(15);
+    await truncate(first, 10);
+    await pause(5);
+    await writeFile(second, " line\n");
+    assert.equal(await followed.reach(26), "whole\nhalf of a\nhalf line\n");
+    await followed.cancel();
+  }));
+
 test("followFile() reads each whole line of a series whose writers were killed within a line", () =>
   inFolder(async (folder) => {
     let expected = "";
