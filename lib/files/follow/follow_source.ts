@@ -1,7 +1,7 @@
 import type { BigIntStats } from "node:fs";
 import type { ReadableByteStreamController } from "../../streams/mod.ts";
 import { Pause } from "../../timers/mod.ts";
-import { fileFailure, warn } from "../failure.ts";
+import { codeOf, fileFailure, warn } from "../failure.ts";
 import type { FollowPosition } from "./line_place.ts";
 import { type FollowedIdentity, LinePlace, type Mark, proofOf, provenHead } from "./line_place.ts";
 
@@ -32,8 +32,8 @@ export interface FileSequence {
   readonly endsLines: boolean;
   /** The number of the newest file in a series. */
   readonly number: number | undefined;
-  /** Opens the initial files, in order; the list is empty while no file exists. */
-  first(warn: (error: Error) => void): Promise<FollowedFile[]>;
+  /** Opens the initial files, in order, or those from `position` on; the list is empty while no file exists. */
+  first(warn: (error: Error) => void, position?: FollowPosition): Promise<FollowedFile[]>;
   /** Opens the file after `newest`, or any file without `newest`; undefined if there is none yet. */
   next(newest: FollowedFile | undefined): Promise<FollowedFile | undefined>;
 }
@@ -139,11 +139,43 @@ export class FollowSource {
     this.#hasEnded = true;
     if (this.#onAbort) this.#options.signal!.removeEventListener("abort", this.#onAbort);
     this.#pause.end();
+    await this.#close();
+  }
+
+  async #close(): Promise<void> {
     await Promise.all(this.#files.splice(0).map((file) => file.close()));
   }
 
   /** Waits for the next bytes; undefined at the end of the stream. */
   async #next(most: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    for (;;) {
+      try {
+        return await this.#nextOpened(most);
+      } catch (error) {
+        if (codeOf(error) !== "ESTALE" || this.#hasEnded) throw error;
+        await this.#reopen();
+      }
+    }
+  }
+
+  /** Opens the files again, from the position on: a file server has forgotten or replaced an open one. */
+  async #reopen(): Promise<void> {
+    await this.#close().catch(() => {}); // a stale file may fail to close
+    while (!this.#hasEnded) {
+      await this.#pause.wait(this.#options.interval);
+      try {
+        for (const file of await this.#trail.first((error) => this.#warn(error), this.position)) this.#add(file);
+        const [file] = this.#files;
+        if (file !== undefined) file.isBroken = true;
+        return;
+      } catch (error) {
+        this.#warn(fileFailure("read", this.#trail.path, error));
+      }
+    }
+  }
+
+  /** Waits for the next bytes of the open files; undefined at the end of the stream. */
+  async #nextOpened(most: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const { interval } = this.#options;
     while (!this.#hasEnded) {
       if (performance.now() - this.#lookedAt >= interval) await this.#look();

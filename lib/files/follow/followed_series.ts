@@ -28,8 +28,8 @@ export class FollowedSeries implements FileSequence {
     this.#start = start;
   }
 
-  async first(warn: (error: Error) => void): Promise<FollowedFile[]> {
-    const start = this.#start;
+  async first(warn: (error: Error) => void, position?: FollowPosition): Promise<FollowedFile[]> {
+    const start = position ?? this.#start;
     const file = start === "end"
       ? await this.#last()
       : start === "beginning"

@@ -20,8 +20,8 @@ export class NamedFile implements FileSequence {
     this.#start = start;
   }
 
-  async first(warn: (error: Error) => void): Promise<FollowedFile[]> {
-    const start = this.#start;
+  async first(warn: (error: Error) => void, position?: FollowPosition): Promise<FollowedFile[]> {
+    const start = position ?? this.#start;
     if (typeof start === "object") return await this.#resume(start, warn);
     const file = await unlessMissing(GrowingFile.open(this.path, start, true));
     return file === undefined ? [] : [file];
