@@ -1,8 +1,8 @@
 import { access, constants, lstat, stat } from "node:fs/promises";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import process from "node:process";
-import { realPathOf, writeAtomically } from "../files/internal.ts";
-import { explainPlace, holds, originalsIn, readContent, type RunDetails, walk } from "../precompress/internal.ts";
+import { holds, realPathOf, writeAtomically } from "../files/internal.ts";
+import { explainPlace, originalsIn, readContent, type RunDetails, walk } from "../precompress/internal.ts";
 import { extensions, type FileRecord, readManifest } from "../precompress/mod.ts";
 import type { Former } from "../report/mod.ts";
 import { printable } from "../static/internal.ts";

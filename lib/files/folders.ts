@@ -1,7 +1,9 @@
-import { constants, mkdirSync, readlinkSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { type BigIntStats, constants, mkdirSync, readlinkSync, statSync } from "node:fs";
+import { dirname, isAbsolute, relative, sep } from "node:path";
+import { mayRead } from "../runtime/mod.ts";
 import { codeOf, fileFailure } from "./failure.ts";
-import { isOneFile, OpenFile, showsOpenFiles } from "./open_file.ts";
+import { foldedName } from "./names.ts";
+import { isOneFile, isSureNumber, OpenFile, showsOpenFiles } from "./open_file.ts";
 
 /**
  * Creates a directory and its missing ancestors. Ancestors of an existing directory are not accessed, since the
@@ -33,6 +35,34 @@ function isDirectory(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Whether a folder is `path` or contains it. Short names, mounts and case give one folder several real paths. */
+export function holds(folder: string, path: string): boolean {
+  if (isWithin(path, folder) || isOneFolder(path, folder)) return true;
+  return path !== dirname(path) && holds(folder, dirname(path));
+}
+
+export function isOneFolder(path: string, other: string): boolean {
+  if (path === other) return true;
+  const [one, another] = [statusOf(path), statusOf(other)];
+  if (one === undefined || another === undefined || one.dev !== another.dev || one.ino !== another.ino) return false;
+  return isSureNumber(one.ino) || foldedName(path) === foldedName(other);
+}
+
+/** Returns the status of an existing folder that this process may read: Deno would prompt for others. */
+function statusOf(path: string): BigIntStats | undefined {
+  try {
+    return mayRead(path) ? statSync(path, { bigint: true }) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether `path` is `folder` or lies below it, by their words; both are real paths. */
+export function isWithin(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return !isAbsolute(way) && way.split(sep)[0] !== "..";
 }
 
 /** The folders that are kept open, by their real paths. */

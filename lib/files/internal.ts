@@ -21,7 +21,7 @@ export {
 export { flushFolder } from "./flush.ts";
 export { fileNumber, isSureNumber, OpenFile } from "./open_file.ts";
 export { codeOf, fileFailure, reasonOf } from "./failure.ts";
-export { HeldFolder, makeDirectory, makeDirectorySync } from "./folders.ts";
+export { HeldFolder, holds, isOneFolder, isWithin, makeDirectory, makeDirectorySync } from "./folders.ts";
 export { copyToTemporary } from "./copy_file_atomic.ts";
 export {
   CreatedFile,

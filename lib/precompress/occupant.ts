@@ -1,8 +1,7 @@
 import { lstat, readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { foldedName, listedName, realPathOf } from "../files/internal.ts";
+import { foldedName, holds, listedName, realPathOf } from "../files/internal.ts";
 import { readContent } from "./content.ts";
-import { holds } from "./places.ts";
 import { explain } from "./problem.ts";
 
 /** The real location of a path below a folder. */

@@ -1,8 +1,6 @@
-import { type BigIntStats, statSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { foldedName, isSureNumber, lastingPath, realPath, realPathOf } from "../files/internal.ts";
-import { mayRead } from "../runtime/mod.ts";
+import { basename, dirname, join, resolve } from "node:path";
+import { holds, isOneFolder, lastingPath, realPath, realPathOf } from "../files/internal.ts";
 import { isBucketAddress } from "./cache/cache_store.ts";
 import { manifestName } from "./manifest.ts";
 import type { PrecompressOptions } from "./options.ts";
@@ -85,32 +83,4 @@ export function realOf(path: string, from?: string): string {
 /** Whether two folders are equal, or one contains the other. */
 function isEither(one: string, other: string): boolean {
   return holds(one, other) || holds(other, one);
-}
-
-/** Whether a folder is `path` or contains it. Short names, mounts and case give one folder several real paths. */
-export function holds(folder: string, path: string): boolean {
-  if (isWithin(path, folder) || isOneFolder(path, folder)) return true;
-  return path !== dirname(path) && holds(folder, dirname(path));
-}
-
-export function isOneFolder(path: string, other: string): boolean {
-  if (path === other) return true;
-  const [one, another] = [statusOf(path), statusOf(other)];
-  if (one === undefined || another === undefined || one.dev !== another.dev || one.ino !== another.ino) return false;
-  return isSureNumber(one.ino) || foldedName(path) === foldedName(other);
-}
-
-/** Returns the status of an existing folder that this process may read: Deno would prompt for others. */
-function statusOf(path: string): BigIntStats | undefined {
-  try {
-    return mayRead(path) ? statSync(path, { bigint: true }) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether `path` is `folder` or lies below it, by their words; both are real paths. */
-export function isWithin(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return !isAbsolute(way) && way.split(sep)[0] !== "..";
 }

@@ -1,10 +1,9 @@
 import type { Stats } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, isAbsolute, join, relative, sep } from "node:path";
-import { realPathOf } from "../files/internal.ts";
+import { holds, isOneFolder, realPathOf } from "../files/internal.ts";
 import { isTemporaryName } from "../files/mod.ts";
 import { isOwnName } from "./manifest.ts";
-import { holds, isOneFolder } from "./places.ts";
 import { explain, type Problem } from "./problem.ts";
 
 export interface FoundFile {

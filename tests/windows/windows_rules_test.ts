@@ -562,6 +562,26 @@ describe(
           assert.deepEqual(await listed(folder), []);
         }));
 
+      test(`uploads are taken by whichever case of the folder's name a program asked for first, rules ${rules}`, () =>
+        inFolder(async (folder) => {
+          await writeTree(folder, { "Up/sub/a.txt": "former", "Other/a.txt": "" });
+          await symlink("../Other", join(folder, "Up/link"));
+          const code = `
+          for (const name of ["up", "Up", "UP"]) {
+            const handler = Uploads.createUploadHandler({ directory: folder + "/" + name, overwrite: true });
+            const statuses = [];
+            for (const path of ["a.txt", "sub/a.txt", "SUB/b.txt", "link/a.txt"]) {
+              const request = new Request("http://localhost/" + path, { method: "PUT", body: name });
+              statuses.push((await handler.fetch(request)).status);
+            }
+            console.log(statuses.join());
+          }`;
+          const lines = ["201,200,201,400", "200,200,200,400", "200,200,200,400"];
+          assert.deepEqual((await run(code, folder, { IGNORE_CASE: rules })).trim().split("\n"), lines);
+          const files = (await listed(folder)).filter((path) => !path.includes("/."));
+          assert.deepEqual(files, ["Other/a.txt", "Up/a.txt", "Up/sub/a.txt", "Up/sub/b.txt"]);
+        }));
+
       test(`a series is one writer's, and followed, in whatever case its name is given, rules ${rules}`, () =>
         inFolder(async (folder) => {
           const code = `

@@ -7,6 +7,7 @@ import {
   fileFailure,
   foldedName,
   HeldFolder,
+  holds,
   lastingPath,
   type NameOptions,
   type ProcessLock,
@@ -158,8 +159,8 @@ function ownName(path: string): string {
 
 /** @throws {UploadError} `OUTSIDE_ROOT` if the real path `found` is neither the root nor below it. */
 function requireBelow(real: string, found: string, name: string): void {
-  const prefix = real.endsWith(sep) ? real : real + sep;
-  if (!found.startsWith(prefix) && found !== real) throw outside(name);
+  // Linux spells a folder of a disk that ignores case as any program asked for it first.
+  if (!holds(real, found)) throw outside(name);
 }
 
 function realRoot(folder: string): string {
