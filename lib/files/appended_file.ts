@@ -6,6 +6,7 @@ import { FileName, LeftFiles } from "./flush.ts";
 import type { ImmediateTarget } from "./item_writer.ts";
 import { linkFlag, OpenFile } from "./open_file.ts";
 import type { FileTarget } from "./output_file.ts";
+import { whileLocked } from "./rename.ts";
 import { behind } from "./write_fully.ts";
 
 /** The maximum time in ms between two checks whether a full pipe has room. */
@@ -52,7 +53,12 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
     this.#rest = pieces;
     try {
       for (let ms = 0; this.#rest.length > 0; ms = Math.min(ms + 1, MAX_PAUSE)) {
-        const taken = this.#file.takeNow(this.#rest);
+        let taken: number;
+        try {
+          taken = this.#takeRest();
+        } catch (error) {
+          taken = await whileLocked(error, () => this.#takeRest());
+        }
         this.#rest = behind(this.#rest, taken);
         if (taken > 0) ms = 0;
         else await sleep(ms);
@@ -62,6 +68,10 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
       this.#failure = { reason: fileFailure("write", this.path, error) };
       throw this.#failure.reason;
     }
+  }
+
+  #takeRest(): number {
+    return this.#rest.length === 0 ? 0 : this.#file.takeNow(this.#rest); // flushSync() may have written the rest
   }
 
   async rotate(): Promise<void> {} // there is only one file

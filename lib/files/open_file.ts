@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import process from "node:process";
 import { isPermitted, passingRefusals, roundsFileNumbers, writeStream } from "../runtime/mod.ts";
 import { codeOf } from "./failure.ts";
-import { IN_USE, LEASED, whileRefused, whileRefusedNow, whileUnshared } from "./rename.ts";
+import { IN_USE, LEASED, whileLocked, whileLockedNow, whileRefused, whileRefusedNow, whileUnshared } from "./rename.ts";
 import { behind, MAX_CALL_SIZE, requirePieces } from "./write_fully.ts";
 
 /** The codes with which systems refuse to flush a pipe or a device; the last two are those of Windows. */
@@ -127,7 +127,7 @@ export class OpenFile {
   /** Reads the next bytes, or those from `position` on, into `buffer`; resolves to their number, 0 at the end. */
   read(buffer: Uint8Array, position: number | null = null): Promise<number> {
     const most = Math.min(buffer.length, MAX_CALL_SIZE);
-    return whileUnshared(() => this.#later((number, done) => fs.read(number, buffer, 0, most, position, done)));
+    return this.#later((number, done) => fs.read(number, buffer, 0, most, position, done));
   }
 
   /** Appends bytes of `piece`; resolves to the number that the system took. */
@@ -157,11 +157,19 @@ export class OpenFile {
     }
   }
 
+  #takeLocked(pieces: readonly Uint8Array[]): number {
+    try {
+      return this.takeNow(pieces);
+    } catch (error) {
+      return whileLockedNow(error, () => this.takeNow(pieces));
+    }
+  }
+
   /** Appends all bytes of `pieces`, synchronously. @throws {Error} also if a reader takes no bytes for two seconds. */
   writeNow(pieces: readonly Uint8Array[]): void {
     let end = performance.now() + MAX_BLOCKING_TIME;
     for (let rest = pieces; rest.length > 0;) {
-      const taken = this.takeNow(rest);
+      const taken = this.#takeLocked(rest);
       rest = behind(rest, taken);
       if (taken > 0) end = performance.now() + MAX_BLOCKING_TIME;
       else if (performance.now() > end) throw new Error(`its reader has taken nothing for ${MAX_BLOCKING_TIME} ms`);
@@ -293,11 +301,19 @@ export class OpenFile {
     await new Promise<void>((resolve, reject) => fs.close(number, (error) => error ? reject(error) : resolve()));
   }
 
-  #now<T>(call: (number: number) => T): Promise<T> {
-    return new Promise((resolve) => resolve(call(this.#opened())));
+  async #now<T>(call: (number: number) => T): Promise<T> {
+    try {
+      return call(this.#opened());
+    } catch (error) {
+      return await whileLocked(error, () => call(this.#opened()));
+    }
   }
 
   #later<T>(start: (number: number, done: (error: Error | null, value: T) => void) => void): Promise<T> {
+    return this.#once(start).catch((error) => whileLocked(error, () => this.#once(start)));
+  }
+
+  #once<T>(start: (number: number, done: (error: Error | null, value: T) => void) => void): Promise<T> {
     return new Promise((resolve, reject) => {
       start(this.#opened(), (error, value) => {
         if (--this.#calls === 0) this.#onIdle?.();

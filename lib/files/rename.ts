@@ -19,7 +19,7 @@ import { codeOf } from "./failure.ts";
 const RENAME_TIMEOUT = { later: 5000, now: 500 };
 /** The refusal while a file server's lease on a file is being revoked, which takes at most 45 s. */
 export const LEASED: ReadonlySet<string> = new Set(["EAGAIN"]);
-/** The refusal on Windows while another program has a file open without sharing it. */
+/** The refusal on Windows while another program has a file open without sharing it, or has locked a part of it. */
 export const UNSHARED: ReadonlySet<string> = new Set(["EBUSY"]);
 /** The refusals while no descriptor is free, in the process or in the system. */
 export const SHORTAGE: ReadonlySet<string> = new Set(["EMFILE", "ENFILE"]);
@@ -74,6 +74,26 @@ export async function whileRefused<T>(call: () => T | Promise<T>, patience: Pati
 /** Repeats a call that opens a file while another program has it open without sharing. */
 export function whileUnshared<T>(open: () => T | Promise<T>): Promise<T> {
   return whileRefused(open, { codes: UNSHARED });
+}
+
+/**
+ * Repeats a call on an open file while another program has locked a part of it.
+ *
+ * @param error The failure of the first attempt, which is thrown at once if it has another reason.
+ */
+export function whileLocked<T>(error: unknown, call: () => T | Promise<T>): Promise<T> {
+  requireUnshared(error);
+  return whileUnshared(call);
+}
+
+/** Repeats a call like {@linkcode whileLocked}, but blocks the thread. */
+export function whileLockedNow<T>(error: unknown, call: () => T): T {
+  requireUnshared(error);
+  return whileRefusedNow(call, { codes: UNSHARED });
+}
+
+function requireUnshared(error: unknown): void {
+  if (!UNSHARED.has(codeOf(error) ?? "")) throw error;
 }
 
 /** Repeats a call like {@linkcode whileRefused}, but blocks the thread. */

@@ -150,7 +150,8 @@ export class Journal {
   /** Writes synchronously, since an entry must be written before its change. */
   #write(text: string): void {
     const bytes = new TextEncoder().encode(text);
-    for (let start = 0; start < bytes.length;) start += writeSync(this.#descriptor, bytes, start);
+    const write = (start: number): number => writeSync(this.#descriptor, bytes, start);
+    for (let start = 0; start < bytes.length;) start += whileRefusedNow(() => write(start), { codes: UNSHARED });
   }
 }
 

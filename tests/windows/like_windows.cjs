@@ -11,7 +11,8 @@
  *   `NUMBERS=negative`, those from 2^63 on, as bigint.
  * - With `SCANNED`, the first attempt to rename or remove what has a path is refused, as while a scanner has it open;
  *   also the first to open what is below the folder of `UNSHARED`.
- * - The first read of each file below the folder of `LOCKED` is refused, as of a part that another program has locked.
+ * - The first read and write of each file below the folder of `LOCKED` are refused, as of a part that another program has
+ *   locked.
  */
 "use strict";
 const fs = require("node:fs");
@@ -84,12 +85,13 @@ function isScanned(name, path) {
   return !scanned.has(key) && scanned.add(key) !== undefined;
 }
 
-/** The paths of open files of which no read was refused. */
-const locked = new Map();
+/** The paths of open files of which no read, or no write, was refused. */
+const locked = { read: new Map(), write: new Map() };
 
 function note(descriptor, [path, flags]) {
   open.set(descriptor, accessOf(flags));
-  if (String(path).startsWith(process.env.LOCKED ?? "\0")) locked.set(descriptor, path);
+  if (!String(path).startsWith(process.env.LOCKED ?? "\0")) return;
+  for (const each of Object.values(locked)) each.set(descriptor, path);
 }
 
 function busy(name) {
@@ -157,24 +159,27 @@ function renumbered(status) {
   });
 }
 
-function checkRead(descriptor) {
-  const path = locked.get(descriptor);
-  if (locked.delete(descriptor) && !scanned.has(`read ${path}`) && scanned.add(`read ${path}`)) throw busy("read");
+function checkLocked(kind, descriptor) {
+  const path = locked[kind].get(descriptor);
+  const key = `${kind} ${path}`;
+  if (locked[kind].delete(descriptor) && !scanned.has(key) && scanned.add(key)) throw busy(kind);
 }
 
-const { read, readSync } = fs;
-fs.read = (descriptor, ...args) => {
-  try {
-    checkRead(descriptor);
-  } catch (error) {
-    return void process.nextTick(args.at(-1), error);
-  }
-  read(descriptor, ...args);
-};
-fs.readSync = (descriptor, ...args) => {
-  checkRead(descriptor);
-  return readSync(descriptor, ...args);
-};
+for (const [name, kind] of [["read", "read"], ["write", "write"], ["writev", "write"]]) {
+  const { [name]: later, [`${name}Sync`]: now } = fs;
+  fs[name] = (descriptor, ...args) => {
+    try {
+      checkLocked(kind, descriptor);
+    } catch (error) {
+      return void process.nextTick(args.at(-1), error);
+    }
+    later(descriptor, ...args);
+  };
+  fs[`${name}Sync`] = (descriptor, ...args) => {
+    checkLocked(kind, descriptor);
+    return now(descriptor, ...args);
+  };
+}
 
 for (const name of ["stat", "lstat", "fstat"]) {
   const { [`${name}Sync`]: now } = fs;

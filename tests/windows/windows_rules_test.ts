@@ -700,6 +700,69 @@ describe(
         assert.deepEqual((await run(code, folder, { LOCKED: folder })).trim().split("\n"), expected);
       }));
 
+    test("a write that is refused while another program has locked a part of the file is tried again", () =>
+      inFolder(async (folder) => {
+        const code = `
+        const { readFileSync } = await import("node:fs");
+        const text = ["first\\n", "second\\n"];
+        const series = { directory: folder, maxFileSize: 9999 };
+        const streams = {
+          "a.txt": await Files.openFileWritable(folder + "/a.txt"),
+          "b.txt": await Files.openFileWritable(folder + "/b.txt", { atomic: true }),
+          "c.txt": await Files.openFileWritable(folder + "/c.txt", { atomic: true, atOnce: true }),
+          "d.txt": await Files.openFileWritable(folder + "/d.txt", { append: true }),
+          "e-00001.txt": new Files.RotatingFileWritable({ ...series, name: "e.txt" }),
+          "f-00001.txt": new Files.RotatingFileWritable({ ...series, name: "f.txt", append: true, onWarning: console.log }),
+        };
+        for (const [name, stream] of Object.entries(streams)) {
+          const writer = stream.getWriter();
+          for (const line of text) await writer.write(line);
+          await writer.close();
+          console.log(name, readFileSync(folder + "/" + name, "utf8") === text.join(""));
+        }
+        const sync = {
+          "g.txt": await Files.openFileWritable(folder + "/g.txt", { append: true }),
+          "h-00001.txt": new Files.RotatingFileWritable({ ...series, name: "h.txt", append: true, onWarning: console.log }),
+        };
+        for (const [name, stream] of Object.entries(sync)) {
+          await stream.flush();
+          const writer = stream.getWriter();
+          void writer.write(text.join(""));
+          stream.flushSync();
+          console.log(name, readFileSync(folder + "/" + name, "utf8") === text.join(""));
+          await writer.close();
+        }
+        const handler = Uploads.createUploadHandler({ directory: folder });
+        console.log((await handler.fetch(new Request("http://localhost/i.txt", { method: "PUT", body: "text" }))).status);`;
+        const names = ["a", "b", "c", "d", "e-00001", "f-00001", "g", "h-00001"];
+        const lines = [...names.map((name) => `${name}.txt true`), "201"];
+        assert.deepEqual((await run(code, folder, { LOCKED: folder })).trim().split("\n"), lines);
+      }));
+
+    test("a series waits for its place where another program has locked a part of the file for seconds", () =>
+      inFolder(async (folder) => {
+        const code = `
+        const { default: fs } = await import("node:fs");
+        const { syncBuiltinESMExports } = await import("node:module");
+        const end = Date.now() + 1500;
+        const { writeSync } = fs;
+        fs.writeSync = (descriptor, ...rest) => {
+          if (Date.now() > end) return writeSync(descriptor, ...rest);
+          throw Object.assign(new Error("EBUSY"), { code: "EBUSY", syscall: "write" });
+        };
+        syncBuiltinESMExports();
+        const warned = [];
+        const onWarning = (error) => warned.push(error.code);
+        const name = "a.log";
+        const log = new Files.RotatingFileWritable({ directory: folder, name, maxFileSize: 9999, append: true, onWarning });
+        const writer = log.getWriter();
+        for (const line of ["first\\n", "second\\n"]) await writer.write(line);
+        await writer.close();
+        console.log(warned.join());`;
+        assert.equal((await run(code, folder)).trim(), "EBUSY");
+        assert.equal(await readFile(join(folder, "a-00001.log"), "utf8"), "first\nsecond\n");
+      }));
+
     test("patterns and pages may be given with backslashes", () =>
       inFolder(async (folder) => {
         await writeTree(folder, {

@@ -26,8 +26,8 @@ const HEARTBEAT = 750;
 const MAX_REMOVALS = 3;
 const REMOVED = "it was removed each time it was written to";
 
-/** The codes of transient failures: no descriptor is free, or the disk is full or faulty. */
-const TRANSIENT_CODES: readonly unknown[] = [...FULL, "EMFILE", "ENFILE", "EIO"];
+/** The codes of transient failures: no descriptor is free, the disk is full or faulty, or another program has locked the file. */
+const TRANSIENT_CODES: readonly unknown[] = [...FULL, "EMFILE", "ENFILE", "EIO", "EBUSY"];
 /** The default of `retry`, for transient failures. */
 const DEFAULT_RETRY: RetryOptions = { attempts: 60, delay: 1000 };
 
@@ -132,7 +132,8 @@ export class ContinuedRotation implements SeriesWriter, ImmediateTarget {
           return await step();
         } catch (error) {
           const code = codeOf(error);
-          const mayPass = retry === undefined ? TRANSIENT_CODES.includes(code) : code !== "EBUSY";
+          const isTaken = code === "EBUSY" && (error as Error).cause === undefined; // by another stream
+          const mayPass = !isTaken && (retry !== undefined || TRANSIENT_CODES.includes(code));
           if (left <= 0 || this.#isOver || !mayPass) throw error;
           this.#report(error as Error, code);
         }

@@ -151,7 +151,9 @@ export class CurrentFile {
   /** Truncates the rest of a failed write, so that the next item is complete. */
   cut(file: OpenFile): void {
     try {
-      const isEmptied = file.size() < this.size; // by another program: the present bytes are the write's
+      const size = file.size();
+      if (size === this.size) return;
+      const isEmptied = size < this.size; // by another program: the present bytes are the write's
       file.truncate(isEmptied ? 0 : this.size, this.#series.pathOf(this.number));
     } catch {
       this.#detach(); // later items go into another file

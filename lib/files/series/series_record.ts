@@ -2,8 +2,9 @@ import { type BigIntStats, constants, lstatSync, readFileSync, writeFileSync } f
 import { join } from "node:path";
 import { isMissing } from "../created_file.ts";
 import { fileFailure } from "../failure.ts";
+import { OpenFile } from "../open_file.ts";
 import type { ProcessLock } from "../process_lock.ts";
-import { removeIfPossible, renameFileNow, withFileNow } from "../rename.ts";
+import { removeIfPossible, renameFileNow, UNSHARED, whileRefusedNow, withFileNow } from "../rename.ts";
 import { temporaryPath } from "../temporary.ts";
 import { MAX_NUMBER } from "./file_series.ts";
 
@@ -162,11 +163,11 @@ export class SeriesRecord {
   rewrite(): void {
     const entries: Change[] = this.entries;
     if (this.last > 0 && !this.#entries.has(this.last)) entries.push({ number: this.last, isGone: true });
-    const lines = entries.map((entry) => lineOf(entry));
+    const text = entries.map((entry) => lineOf(entry)).join("");
     const temporary = temporaryPath(this.#path);
     try {
       this.#attempt(() => {
-        writeFileSync(temporary, lines.join(""), { flag: "wx" });
+        writeNew(temporary, text);
         renameFileNow(temporary, this.#path);
       });
     } catch (error) {
@@ -185,7 +186,7 @@ export class SeriesRecord {
     this.#attempt(() =>
       withFileNow(this.#path, O_APPEND | O_WRONLY, (descriptor, { nlink }) => {
         if (nlink > 1n) return;
-        writeFileSync(descriptor, lineOf(change));
+        whileRefusedNow(() => writeFileSync(descriptor, lineOf(change)), { codes: UNSHARED });
         this.#isStale = false;
       })
     );
@@ -214,6 +215,15 @@ export class SeriesRecord {
     } catch (error) {
       throw fileFailure("write", this.#path, error);
     }
+  }
+}
+
+function writeNew(path: string, text: string): void {
+  const file = OpenFile.openNow(path, "wx", { atOnce: true });
+  try {
+    if (text !== "") file.writeNow([new TextEncoder().encode(text)]);
+  } finally {
+    void file.close();
   }
 }
 
