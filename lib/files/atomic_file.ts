@@ -108,8 +108,8 @@ type CommitOptions = Pick<NameOptions, "before" | "path"> & { readonly made?: Un
 
 export let commitFile: (file: AtomicFile, options: CommitOptions) => Promise<void>;
 
-/** Whether the file system finds a file that is still temporary by its name in another case. */
-export let ignoresCase: (file: AtomicFile) => boolean;
+/** Whether the file system finds a file that is still temporary by a changed name. */
+export let isFoundAs: (file: AtomicFile, change: (name: string) => string) => boolean;
 
 /**
  * A file that appears under its name only when it is complete: written under a temporary name in the same folder,
@@ -191,7 +191,7 @@ export class AtomicFile {
     openAtomicFileAt = (place, options) =>
       AtomicFile.#openAt(place, atomicFileOptions(options), options.temporary ?? temporaryPath(place.path));
     commitFile = (file, options) => file.#commit(options);
-    ignoresCase = (file) => existsSync(join(dirname(file.#temporary), basename(file.#temporary).toUpperCase()));
+    isFoundAs = (file, change) => existsSync(join(dirname(file.#temporary), change(basename(file.#temporary))));
   }
 
   /** The number of bytes written so far, or until the file was completed or discarded. */

@@ -6,7 +6,9 @@
  * - `ftruncate()` needs FILE_WRITE_DATA, which libuv takes from files that are opened to append; `futimes()` and
  *   `fdatasync()` need write access, and no device is flushed.
  * - With `IGNORE_CASE` in the environment, names are found in any case and normalization, and `realpath()` gives them as
- *   they were made; with `IGNORE_CASE=mount`, as they were requested, as on Linux where such a disk is mounted.
+ *   they were made; with `IGNORE_CASE=mount`, as they were requested, as on Linux where such a disk is mounted. Names are
+ *   found there in another form instead of another case: with `IGNORE_CASE=ends`, without final dots and spaces, as on
+ *   vfat; with `IGNORE_CASE=compatible`, in Unicode's form NFKC, as on ZFS; with `IGNORE_CASE=none`, as they are.
  * - With `NUMBERS=none`, files have no numbers; with `NUMBERS=large`, those of NTFS, which are rounded but as bigint; with
  *   `NUMBERS=negative`, those from 2^63 on, as bigint.
  * - With `SCANNED`, the first attempt to rename or remove what has a path is refused, as while a scanner has it open;
@@ -22,7 +24,12 @@ const { O_APPEND, O_RDWR, O_WRONLY } = fs.constants;
 const { fstatSync, lstatSync, readdirSync } = fs;
 
 const isWindows = process.platform === "win32";
-const isMount = process.env.IGNORE_CASE === "mount";
+const folds = {
+  ends: (name) => name.replace(/[. ]+$/, ""),
+  none: (name) => name,
+  compatible: (name) => name.normalize("NFKC"),
+};
+const isMount = ["mount", ...Object.keys(folds)].includes(process.env.IGNORE_CASE);
 if (!isMount) Object.defineProperty(process, "platform", { value: "win32" });
 
 /** The modes of open files, by their numbers. */
@@ -40,7 +47,7 @@ function isReadOnly(path) {
   return status?.isFile() === true && !(status.mode & 0o200);
 }
 
-const folded = (name) => name.normalize("NFC").toUpperCase();
+const folded = folds[process.env.IGNORE_CASE] ?? ((name) => name.normalize("NFC").toUpperCase());
 
 /** The path of what a path finds: each part as it was made, in whatever case. */
 function found(path) {

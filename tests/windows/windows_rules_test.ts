@@ -546,6 +546,30 @@ describe(
         assert.deepEqual(left, ["goodfalse", "goodfalse2", "goodtrue", "goodtrue2"]);
       }));
 
+    test("no two files of a form have names that their disk takes for one in another form", () =>
+      inFolder(async (folder) => {
+        const code = `
+          const pairs = [["a.txt", "a.txt."], ["b", "b "], ["c. .", "c"], ["fi", "\ufb01"], ["2", "\u00b2"], ["e\u0301", "\u00e9"], ["f", "F"]];
+          for (const names of pairs) {
+            const body = new FormData();
+            for (const name of names) body.append("file", new File([name], name));
+            const request = new Request("http://localhost/", { method: "POST", body });
+            const options = { root: folder + "/" + process.env.IGNORE_CASE, overwrite: true };
+            console.log(await Uploads.saveForm(request, ({ filename }) => filename, options).then(() => "saved", ({ code }) => code));
+          }`;
+        const [one, two] = ["EXISTS", "saved"];
+        const expected = {
+          ends: [one, one, one, two, two, one, two],
+          compatible: [two, two, two, one, one, one, two],
+          none: [two, two, two, two, two, one, two],
+        };
+        for (const [rules, codes] of Object.entries(expected)) {
+          await mkdir(join(folder, rules));
+          const told = (await run(code, folder, { IGNORE_CASE: rules })).trim().split("\n");
+          assert.deepEqual(told, codes, rules);
+        }
+      }));
+
     for (const rules of ["1", "mount"]) {
       test(`no two files of a form have names that are one on the disk, rules ${rules}`, () =>
         inFolder(async (folder) => {

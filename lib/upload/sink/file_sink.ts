@@ -3,10 +3,11 @@ import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import {
   commitFile,
+  compatibleName,
   fileFailure,
   foldedName,
   followedPlace,
-  ignoresCase,
+  isFoundAs,
   openAtomicFileAt,
   type Place,
   placeItself,
@@ -24,7 +25,7 @@ import { type Claim, type ContainedPlace, takePlace } from "./contained_path.ts"
 export interface BodySink {
   /** The absolute path of the file; undefined for other destinations. */
   readonly path?: string;
-  /** The path with resolved links, lower-case if the file system ignores case: all names of a file have the same place. */
+  /** The path with resolved links, in a form that all names of a file have on its disk. */
   readonly place?: string;
   /** Appends all bytes; once it fulfils, the memory of the pieces may be reused. */
   write(pieces: readonly Uint8Array[]): Promise<void>;
@@ -105,6 +106,25 @@ function systemError(code: string, message: string): Error {
   return Object.assign(new Error(`${code}: ${message}`), { code });
 }
 
+/** Final full stops and spaces of the parts of a path, which vfat drops. */
+const ENDS = /[. ]+(?=\/|$)/g;
+/** The distance of a character's full-width form, which is the same in the form NFKC. */
+const FULL_WIDTH = 0xfee0;
+
+/**
+ * Returns a path in the form of the names that its disk takes for one, as the temporary file shows. Names that differ
+ * by canonical forms alone are one on all disks, since no temporary file has one of them.
+ */
+function placeOf(path: string, file: AtomicFile): string {
+  let place = path.normalize("NFC");
+  if (place.search(ENDS) !== -1 && isFoundAs(file, (name) => `${name}.`)) place = place.replace(ENDS, "");
+  const wide = (letter: string): string => String.fromCharCode(letter.charCodeAt(0) + FULL_WIDTH);
+  const isCompatible = compatibleName(place) !== place && isFoundAs(file, (name) => name.replace(/[a-z]/, wide));
+  if (isCompatible) place = compatibleName(place);
+  const ignoresCase = process.platform !== "linux" || isFoundAs(file, (name) => name.toUpperCase());
+  return ignoresCase ? foldedName(place) : place;
+}
+
 /** Returns a sink for a file at `target`, whose last part is not a link. Errors contain the sender's name of the file. */
 function fileSink(
   contained: ContainedPlace,
@@ -126,8 +146,7 @@ function fileSink(
   return {
     path,
     get place() {
-      const place = join(realPath(dirname(target)), basename(target));
-      return process.platform !== "linux" || ignoresCase(file) ? foldedName(place) : place;
+      return placeOf(join(realPath(dirname(target)), basename(target)), file);
     },
     write: (pieces) => file.writev(pieces).catch(notWritten),
     end: () => file.end().catch(notCompleted),

@@ -59,7 +59,7 @@ test("containedPath() takes paths relative to the root, and absolute ones and UR
 
 test("containedPath() refuses the names of temporary files, with code points in them that a disk may ignore, too", () => {
   const name = basename(temporaryPath(join(root, "a")));
-  for (const each of [name, `\u200c${name}`, name.replace("-", "\u00ad-")]) {
+  for (const each of [name, `\u200c${name}`, name.replace("-", "\u00ad-"), `${name}.`, `${name} .`]) {
     assert.equal(codeOf(each), "BAD_NAME", each);
   }
   assert.notEqual(foldedName("a\u200c.txt"), foldedName("b.txt"));
