@@ -71,14 +71,18 @@ export class CurrentFile {
     const entries = this.#record.entries;
     this.#torn = [];
     let before: SeriesEntry | undefined; // the last file with bytes, which may end within a line whose rest failed
-    for (const [i, entry] of entries.entries()) {
-      if (entry.file.size !== undefined) before = entry; // the file is complete
-      if (entry.file.size !== undefined) continue;
-      const path = this.#series.pathOf(entry.number);
-      const status = provenFile(path, entry.file);
+    for (const [i, recorded] of entries.entries()) {
+      if (recorded.file.size !== undefined) before = recorded; // the file is complete
+      if (recorded.file.size !== undefined) continue;
+      const path = this.#series.pathOf(recorded.number);
+      const status = provenFile(path, recorded.file);
       if (status === undefined) {
-        this.#record.forget(entry.number);
-      } else if (i === entries.length - 1 && entry.number === last && isWhole(path, Number(status.size), entry)) {
+        this.#record.forget(recorded.number);
+        continue;
+      }
+      const entry = { ...recorded, file: proofOfOpen(status) }; // its number may be another since
+      if (recorded.file.ino !== status.ino) this.#record.noteIfPossible(entry.number, { file: entry.file });
+      if (i === entries.length - 1 && entry.number === last && isWhole(path, Number(status.size), entry)) {
         this.#adopt(this.#openAgain(path, status), entry.number, entry.opened ?? Number(status.mtimeMs));
       } else {
         this.#torn.push(entry);
@@ -183,9 +187,12 @@ export class CurrentFile {
     await file?.close().catch((error) => this.fail("close", error));
   }
 
-  /** Records the file's end; without that, the next stream determines it. */
+  /** Records the file's end and its time; without that, the next stream determines the end. */
   noteEnd(): void {
-    if (this.file !== undefined) this.#record.noteIfPossible(this.number, { end: this.size });
+    const known = this.file && this.#record.entry(this.number);
+    if (known === undefined) return;
+    const { mtime } = proofOfComplete(this.file!.exactStatus());
+    this.#record.noteIfPossible(this.number, { end: this.size, file: { ...known.file, mtime } });
   }
 
   async discard(): Promise<void> {

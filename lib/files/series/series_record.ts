@@ -15,7 +15,7 @@ export interface FileProof {
   readonly birth: number;
   /** The size in bytes, for a complete file. */
   readonly size?: number;
-  /** The modification time in ms since 1970, for a complete file. */
+  /** The modification time in ms since 1970, for a complete file, or one that its stream has left. */
   readonly mtime?: number;
 }
 
@@ -37,14 +37,16 @@ export function proofOfComplete(status: BigIntStats): Required<FileProof> {
 
 /**
  * Returns the status of the file at `path` if the proof is of that file: a regular file with one name, at the same
- * place on the disk or, in a copy of the folder, of the same time; and if it is complete, of the same size.
+ * place on the disk. A complete file has the same size, and may have the same time instead of the place, as in a copy of
+ * the folder. A file that its stream has left may have the same two times: vfat gives new numbers at each mount.
  */
 export function provenFile(path: string, proof: FileProof): BigIntStats | undefined {
   const status = statusOf(path);
   if (status === undefined || !status.isFile()) return undefined;
-  const isInPlace = status.ino === proof.ino && isSameTime(inMs(status.birthtimeNs), proof.birth);
-  if (proof.size === undefined) return isInPlace ? status : undefined;
+  const isBorn = isSameTime(inMs(status.birthtimeNs), proof.birth);
+  const isInPlace = status.ino === proof.ino && isBorn;
   const isOfTime = proof.mtime !== undefined && isSameTime(inMs(status.mtimeNs), proof.mtime);
+  if (proof.size === undefined) return isInPlace || isOfTime && isBorn && proof.birth > 0 ? status : undefined;
   return Number(status.size) === proof.size && (isInPlace || isOfTime) ? status : undefined;
 }
 

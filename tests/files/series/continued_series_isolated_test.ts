@@ -49,6 +49,22 @@ test("a series with append goes on in its last file, and with the next number", 
     await log.close();
   }));
 
+test("a series keeps its limits on a disk whose files have other numbers after each mount", () =>
+  inFolder(async (directory) => {
+    const record = join(directory, ".app.log.millrace");
+    let next = 0;
+    for (let mount = 0; mount < 5; mount++) {
+      const lines = Array.from({ length: 4 }, () => `line ${next++}\n`);
+      const files = await written(directory, lines, { maxFileSize: 21, maxFiles: 3 });
+      assert.ok(Object.keys(files).length <= 3, Object.keys(files).join());
+      assert.ok(next < 12 || Object.keys(files).length === 3, Object.keys(files).join());
+      assert.match(Object.values(files).join(""), RegExp(`^line \\d+\n(?:line \\d+\n)*line ${next - 1}\n$`));
+      if ((await stat(join(directory, Object.keys(files)[0]))).birthtimeMs === 0) return; // nothing else identifies files
+      const text = await readFile(record, "utf8");
+      await writeFile(record, text.replace(/"ino":(\d+)/g, (_all, ino) => `"ino":${Number(ino) + 7}`));
+    }
+  }));
+
 test("NumberFileWriter with append goes on in its last file", () =>
   inFolder(async (directory) => {
     for (const numbers of [[1, 2], [3, 4]]) {

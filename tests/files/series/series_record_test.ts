@@ -55,6 +55,18 @@ test("a file of a neighbouring number is not the one of a proof, though doubles 
     assert.equal(provenFile(path, { ...open, birth: open.birth + 5 }), undefined);
   }));
 
+test("a file that a stream has left is its own by its times, whatever number it has since", () =>
+  inFolder(async (directory) => {
+    const path = join(directory, "app-00001.log");
+    await writeFile(path, "text");
+    const { size: _size, ...left } = proofOfComplete(await stat(path, { bigint: true }));
+    const other = left.ino + 1n;
+    assert.equal(provenFile(path, { ...left, ino: other }) !== undefined, left.birth > 0);
+    assert.equal(provenFile(path, { ...left, ino: other, mtime: left.mtime + 5 }), undefined);
+    assert.equal(provenFile(path, { ...left, ino: other, birth: left.birth + 5 }), undefined);
+    assert.equal(provenFile(path, { ...left, ino: other, birth: 0 }), undefined);
+  }));
+
 test("a record that cannot be written leaves no temporary file", () =>
   inFolder(async (directory) => {
     assert.throws(() => recordIn(directory, true).rewrite(), /another stream has taken the series over/);
