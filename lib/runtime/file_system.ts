@@ -79,6 +79,13 @@ export function flushFlags(): number {
   return (process.platform === "win32" ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK;
 }
 
+/**
+ * Whether trees are watched by a recursive watcher: the system's, or Deno's. On other systems Node's ends the process at
+ * a folder that it may not read, and Bun's watches nothing of a tree with such a folder.
+ */
+export const watchesTrees: boolean = "Deno" in globalThis ||
+  /^(?:win32|darwin)$/.test(process.platform);
+
 /** The parts of Bun's API used here. */
 interface BunFiles {
   readonly version: string;

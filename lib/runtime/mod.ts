@@ -7,6 +7,7 @@ export {
   flushFlags,
   folderEntries,
   roundsFileNumbers,
+  watchesTrees,
   writesAtOnce,
   writeStream,
 } from "./file_system.ts";

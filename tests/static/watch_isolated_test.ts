@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { renameSync, symlinkSync } from "node:fs";
-import { appendFile, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { appendFile, chmod, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
 import { after, before } from "node:test";
 import { createStaticHandler, type StaticHandler } from "../../lib/static/mod.ts";
 import { needs } from "../support/needs.ts";
+import { runtime } from "../support/runtime.ts";
 import { pause } from "../support/waits.ts";
 import { writeTree } from "../support/folders.ts";
 import { entries } from "./served_handler.ts";
@@ -105,6 +107,42 @@ test("watch: files come, move and go, in folders old and new", () =>
     await becomes(handler, "gone.txt", 404);
     await rm(join(site, "new"), { recursive: true });
     await becomes(handler, "new/deep/file.txt", 404);
+  }));
+
+test("watch: links that lead nowhere, in whatever way, keep no other file from being watched", {
+  skip: needs("links"),
+}, () =>
+  watching({ "page.html": "first", "sub/page.html": "first" }, async ({ site, handler }) => {
+    const targets = { loop: "loop", within: "page.html/x", long: "x".repeat(300), nowhere: "nowhere", up: ".." };
+    for (const folder of ["", "sub"]) {
+      for (const [name, target] of Object.entries(targets)) symlinkSync(target, join(site, folder, name));
+      await writeFile(join(site, folder, "page.html"), "second");
+      await becomes(handler, join(folder, "page.html"), "second");
+    }
+    const other = await createStaticHandler(site, { watch: true, onWarning() {} });
+    await writeFile(join(site, "sub/page.html"), "third");
+    await becomes(other, "sub/page.html", "third");
+    await other.close();
+  }));
+
+test("watch: a folder that may not be read, which comes or is there, keeps no other from being watched", {
+  skip: process.getuid?.() === 0
+    ? "root may read all"
+    : runtime === "deno"
+    ? "Deno watches no tree with such a folder"
+    : needs("modes"),
+}, () =>
+  watching({ "page.html": "first" }, async ({ site, handler }) => {
+    await mkdir(join(site, "locked"), { mode: 0 });
+    await writeFile(join(site, "page.html"), "second");
+    await becomes(handler, "page.html", "second");
+    const other = await createStaticHandler(site, { watch: true, onWarning() {} });
+    await writeFile(join(site, "page.html"), "third");
+    await becomes(other, "page.html", "third");
+    await other.close();
+    await chmod(join(site, "locked"), 0o755);
+    await writeFile(join(site, "locked/page.html"), "readable");
+    await becomes(handler, "locked/page.html", "readable");
   }));
 
 test("watch: a burst of 500 changes is scanned a few times at most", () =>

@@ -1,6 +1,6 @@
-import { type FSWatcher, statSync, watch } from "node:fs";
 import { Interval, Pause, Timer } from "../../timers/mod.ts";
 import type { TreeState } from "../scan/scan_tree.ts";
+import { identityOf, TreeWatcher } from "./tree_watcher.ts";
 
 /** The time in ms without a change after which changes are reported. */
 const DEBOUNCE = 100;
@@ -27,9 +27,9 @@ export class FolderWatch {
   #next = 0;
   readonly #onError: (error: Error) => void;
   /** The watcher; undefined between its end and the next check, since Deno confuses watchers of the same name. */
-  #watcher: FSWatcher | undefined;
-  /** Whether the system refused to watch. */
-  #isRefused = false;
+  #watcher: TreeWatcher | undefined;
+  /** Whether `onError` was called: once, however many folders the system refuses to watch. */
+  #isTold = false;
   /** The identity of the watched folder, since another folder may get its name. */
   #watched: string | undefined;
   /** The identity of the folder that had the name at the last check. */
@@ -57,9 +57,11 @@ export class FolderWatch {
     this.#look = new Interval(LOOK, () => this.#begin(), { keepsAlive: false });
   }
 
-  /** Watches the folder that has the name now, if that is not the watched one. */
+  /** Watches the folder that has the name now, if that is not the watched one, and the folders of the last scan. */
   renew(): void {
     if (identityOf(this.#directory) !== this.#watched) this.#end();
+    // Changes in a folder between its scan and its watcher were reported by none.
+    else if (this.#watcher?.renew(this.#folders())) this.#tellSoon();
   }
 
   #end(): void {
@@ -74,7 +76,7 @@ export class FolderWatch {
       this.#end();
       return this.#tellSoon();
     }
-    if (this.#watcher || this.#isRefused || this.#seen === undefined) return;
+    if (this.#watcher || this.#seen === undefined) return;
     this.#open();
     this.#tellSoon();
   }
@@ -87,19 +89,12 @@ export class FolderWatch {
 
   #open(): void {
     this.#watched = this.#seen = identityOf(this.#directory);
-    try {
-      this.#watcher = watch(this.#directory, { recursive: true }, () => this.#tellSoon()).on("error", (error) => {
-        if (!this.#hasMoved()) this.#refuse(error);
-      });
-    } catch (error) {
-      this.#refuse(error as Error);
-    }
-  }
-
-  #refuse(error: Error): void {
-    this.#end();
-    if (!this.#isRefused) this.#onError(error);
-    this.#isRefused = true;
+    const onError = (error: Error): void => {
+      if (this.#isTold || this.#hasMoved()) return;
+      this.#isTold = true;
+      this.#onError(error);
+    };
+    this.#watcher = new TreeWatcher(this.#directory, this.#folders(), () => this.#tellSoon(), onError);
   }
 
   /** Whether the watched folder no longer has the name, which is reported as a change. */
@@ -134,16 +129,6 @@ export class FolderWatch {
     const now = performance.now();
     this.#first ??= now;
     this.#timer.setDue(Math.min(now + DEBOUNCE, this.#first + MAX_DEBOUNCE));
-  }
-}
-
-/** Returns a folder's identity. The inode number does not suffice: systems reuse that of a removed folder for the next one. */
-function identityOf(directory: string): string | undefined {
-  try {
-    const { ino, birthtimeNs } = statSync(directory, { bigint: true });
-    return `${ino} ${birthtimeNs}`;
-  } catch {
-    return undefined;
   }
 }
 
