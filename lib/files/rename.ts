@@ -108,6 +108,21 @@ export function whileRefusedNow<T>(call: () => T, patience: Patience = {}): T {
   }
 }
 
+/** The running attempts of this process to replace a file, by its path. */
+const running = new Map<string, Promise<void>>();
+
+/** Runs an attempt to replace a file after the running ones: on Windows, two at once refuse each other. */
+async function inTurn(path: string, attempt: () => Promise<void>): Promise<void> {
+  if (passingRefusals().size === 0) return await attempt();
+  const own = (running.get(path) ?? Promise.resolve()).then(attempt, attempt);
+  running.set(path, own);
+  try {
+    await own;
+  } finally {
+    if (running.get(path) === own) running.delete(path);
+  }
+}
+
 /**
  * Renames a file, and replaces an existing file `to`. Windows refuses that while any process has one of the two open:
  * there it is retried for some seconds, and a read-only file is made writable first.
@@ -124,7 +139,7 @@ export async function renameFile(
     readonly before?: (() => void) | undefined;
   } = {},
 ): Promise<void> {
-  await whileRefused(async () => {
+  const attempt = async (): Promise<void> => {
     before?.();
     try {
       if (atOnce) renameSync(from, to);
@@ -132,7 +147,8 @@ export async function renameFile(
     } catch (error) {
       throw allowReplacement(to, error);
     }
-  }, patience);
+  };
+  await whileRefused(() => atOnce ? attempt() : inTurn(to, attempt), patience);
 }
 
 /** Renames a file like {@linkcode renameFile}, synchronously: refusals block the thread for at most half a second. */

@@ -13,6 +13,7 @@
  *   `NUMBERS=negative`, those from 2^63 on, as bigint.
  * - With `SCANNED`, the first attempt to rename or remove what has a path is refused, as while a scanner has it open;
  *   also the first to open what is below the folder of `UNSHARED`.
+ * - With `RENAMES`, an asynchronous rename takes as many ms, and no other one replaces its target meanwhile.
  * - The first read and write of each file below the folder of `LOCKED` are refused, as of a part that another program has
  *   locked.
  */
@@ -143,6 +144,16 @@ for (const name of new Set([...Object.keys(refuses), ...Object.keys(paths)])) {
   fs.promises[name] = async (...args) => {
     checked(name, args);
     return await promised(...args);
+  };
+}
+if (process.env.RENAMES) {
+  const { rename } = fs.promises;
+  const replaced = new Set();
+  fs.promises.rename = async (from, to) => {
+    if (replaced.has(to)) throw Object.assign(new Error("EPERM: rename"), { code: "EPERM", syscall: "rename" });
+    replaced.add(to);
+    await new Promise((resolve) => setTimeout(resolve, Number(process.env.RENAMES)));
+    await rename(from, to).finally(() => replaced.delete(to));
   };
 }
 if (!isWindows) fs.realpathSync.native = fs.realpathSync;

@@ -763,6 +763,19 @@ describe(
         assert.deepEqual((await run(code, folder, { LOCKED: folder })).trim().split("\n"), lines);
       }));
 
+    test("files of one name that are complete at once replace one another in turn, however long a rename takes", () =>
+      inFolder(async (folder) => {
+        const code = `
+        const commits = Array.from({ length: 12 }, async (_, i) => {
+          const file = await Files.AtomicFile.open(folder + "/a.txt", { flush: false });
+          await file.write(new TextEncoder().encode("text " + i));
+          await file.commit();
+        });
+        console.log((await Promise.allSettled(commits)).map(({ reason }) => reason?.code ?? "done").join());`;
+        assert.equal((await run(code, folder, { RENAMES: "500" })).trim(), Array(12).fill("done").join());
+        assert.deepEqual(await listed(folder), ["a.txt"]);
+      }));
+
     test("a series waits for its place where another program has locked a part of the file for seconds", () =>
       inFolder(async (folder) => {
         const code = `
