@@ -34,6 +34,7 @@ export class AttemptBody implements RequestBody {
   #cancelled = false;
   #reason: unknown = undefined;
   #isAbandoned = false;
+  readonly #readPiece = (): Promise<Uint8Array | undefined> => this.#body.read();
 
   constructor(body: RequestBody, terms: BodyTerms) {
     this.#body = body;
@@ -53,16 +54,21 @@ export class AttemptBody implements RequestBody {
     this.begun = true;
     // A connection reads again once it has taken the last piece, and reports the final piece itself.
     if (this.#bytesRead !== this.#total) this.tellProgress();
-    let piece = this.#rest ?? await this.#failingHere(() => this.#body.read());
-    this.#rest = undefined;
-    const { onProgress, trailers } = this.#terms;
-    if (onProgress !== undefined && piece !== undefined && piece.length > PROGRESS_CHUNK_SIZE) {
-      this.#rest = piece.subarray(PROGRESS_CHUNK_SIZE);
-      piece = piece.subarray(0, PROGRESS_CHUNK_SIZE);
+    const { onProgress, trailers, origin } = this.#terms;
+    try {
+      let piece = this.#rest ?? await this.#inContext(this.#readPiece);
+      this.#rest = undefined;
+      if (onProgress !== undefined && piece !== undefined && piece.length > PROGRESS_CHUNK_SIZE) {
+        this.#rest = piece.subarray(PROGRESS_CHUNK_SIZE);
+        piece = piece.subarray(0, PROGRESS_CHUNK_SIZE);
+      }
+      if (piece === undefined && trailers !== undefined) this.trailers = await this.#inContext(() => trailers.read());
+      this.#bytesRead += piece?.length ?? 0;
+      return piece;
+    } catch (error) { // body and trailers do not know the origin
+      if (!(error instanceof HttpError) || error.origin !== undefined) throw error;
+      throw new HttpError(error.code, error.message, { origin, cause: error.cause });
     }
-    if (piece === undefined && trailers !== undefined) this.trailers = await this.#failingHere(() => trailers.read());
-    this.#bytesRead += piece?.length ?? 0;
-    return piece;
   }
 
   /** Reports that the connection has taken the bytes read so far. */
@@ -72,15 +78,10 @@ export class AttemptBody implements RequestBody {
     this.#terms.onProgress?.({ sent: this.#bytesRead, total: this.#total });
   }
 
-  /** Runs a step in the user's context; its errors get the origin, which body and trailers do not know. */
-  async #failingHere<T>(step: () => T): Promise<Awaited<T>> {
-    const { context, origin } = this.#terms;
-    try {
-      return await (context === undefined ? step() : context.run(step));
-    } catch (error) {
-      if (!(error instanceof HttpError) || error.origin !== undefined) throw error;
-      throw new HttpError(error.code, error.message, { origin, cause: error.cause });
-    }
+  /** Runs a step in the user's context. */
+  #inContext<T>(step: () => T): T {
+    const { context } = this.#terms;
+    return context === undefined ? step() : context.run(step);
   }
 
   cancel(reason: unknown): void {
@@ -107,8 +108,6 @@ export class AttemptBody implements RequestBody {
   }
 
   #stop(reason: unknown): void {
-    const { context } = this.#terms;
-    if (context === undefined) this.#body.cancel(reason);
-    else context.run(() => this.#body.cancel(reason));
+    this.#inContext(() => this.#body.cancel(reason));
   }
 }

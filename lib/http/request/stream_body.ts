@@ -66,10 +66,20 @@ export class StreamBody implements BodySource, RequestBody {
 
   async read(): Promise<Uint8Array | undefined> {
     while (!this.#hasEnded) {
-      const { done, value } = await this.#next();
+      let result;
+      try {
+        const next = this.#ahead ?? this.#puller.next();
+        this.#ahead = undefined;
+        result = await next;
+      } catch (cause) {
+        if (this.#hasEnded) return undefined; // the cancellation caused the error
+        this.#hasEnded = true;
+        const message = `The request's body failed: ${cause instanceof Error ? cause.message : String(cause)}`;
+        throw new HttpError("BODY_FAILED", message, { cause });
+      }
       if (this.#hasEnded) return undefined; // the body was cancelled meanwhile
-      if (done) return this.#end();
-      const chunk = this.#checked(value);
+      if (result.done) return this.#end();
+      const chunk = this.#checked(result.value);
       if (chunk.length > 0) return chunk;
     }
     return undefined;
@@ -79,19 +89,6 @@ export class StreamBody implements BodySource, RequestBody {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#puller.stop(reason).catch(() => {}); // a later failure of the source is ignored
-  }
-
-  async #next(): Promise<{ done?: boolean; value?: unknown }> {
-    try {
-      const next = this.#ahead ?? this.#puller.next();
-      this.#ahead = undefined;
-      return await next;
-    } catch (cause) {
-      if (this.#hasEnded) return { done: true }; // the cancellation caused the error
-      this.#hasEnded = true;
-      const message = `The request's body failed: ${cause instanceof Error ? cause.message : String(cause)}`;
-      throw new HttpError("BODY_FAILED", message, { cause });
-    }
   }
 
   #end(): undefined {
