@@ -170,6 +170,7 @@ export class BodySender {
   }
 
   pump(): void {
+    const now = this.hasQueued ? performance.now() : 0;
     while (this.hasQueued && this.window > 0 && !this.#transport.full) {
       const stream = this.#queue[this.#first];
       const size = stream.sendWindow <= 0 ? 0 : this.#nextSize(stream);
@@ -180,7 +181,7 @@ export class BodySender {
       stream.isQueued = false;
       if (++this.#first > 64) this.#compact();
       if (stream.piece?.length === 0) this.#onBroken(stream, takenBack(this.#origin));
-      else if (size > 0) this.#send(stream, size);
+      else if (size > 0) this.#send(stream, size, now);
       else if (stream.sendWindow > 0) this.#read(stream);
     }
     if (this.#first === this.#queue.length && this.#first > 0) this.#compact();
@@ -194,13 +195,13 @@ export class BodySender {
     return Math.min(piece.length - stream.pieceAt, stream.sendWindow, this.window, maxFrameSize, MAX_FRAME_SIZE);
   }
 
-  #send(stream: Http2Stream, size: number): void {
+  #send(stream: Http2Stream, size: number, now: number): void {
     const piece = stream.piece!;
     const start = stream.pieceAt;
     stream.sendWindow -= size;
     this.window -= size;
     stream.pieceAt += size;
-    stream.progressAt = performance.now();
+    stream.progressAt = now;
     const isThrough = stream.pieceAt === piece.length;
     // A body that is read piece by piece is complete only once its source has ended: the stream does not end before.
     const endsStream = isThrough && stream.body!.bytes !== undefined;
