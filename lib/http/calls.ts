@@ -6,9 +6,7 @@ export class CallContext {
   readonly #context: Context = currentContext();
 
   run<T>(steps: () => T): T {
-    let result: T;
-    runIn(this.#context, { run: () => void (result = steps()) });
-    return result!;
+    return runIn(this.#context, { run: steps });
   }
 }
 
