@@ -52,10 +52,11 @@ export function destinationResolver(destination: FormDestination, root: SaveForm
   return ({ filename, contentType }) => join(folder, randomName(filename, contentType));
 }
 
-/** Returns a random UUID with the extension of the name; if that has none of letters and digits, with that of the type. */
-export function randomName(filename: string, contentType: string): string {
-  const [, own] = /\.([\da-z]{1,16})$/i.exec(filename) ?? [];
-  const extension = own?.toLowerCase() ?? extensionOfType(contentType);
+/** Returns a random UUID with the name's ending among `endings`, or its extension of letters and digits, or that of the type. */
+export function randomName(filename: string, contentType: string, endings: readonly string[] = []): string {
+  const lower = filename.toLowerCase();
+  const own = endings.find((ending) => lower.endsWith(ending)) ?? /\.[\da-z]{1,16}$/.exec(lower)?.[0];
+  const extension = own === undefined ? extensionOfType(contentType) : own.slice(1);
   return extension === undefined ? randomUUID() : `${randomUUID()}.${extension}`;
 }
 

@@ -7,57 +7,138 @@ import { nameTaken, quoted, Refusal } from "../body/upload_error.ts";
 import { requireOwnSite } from "./cross_site.ts";
 import type { UploadInfo } from "./handler_options.ts";
 import { type Settings, typeOf } from "./settings.ts";
-import { headersOf, type UploadRequest } from "./incoming.ts";
-import { essenceOf } from "../../semantics/mod.ts";
+import { type Admission, headersOf, type UploadRequest } from "./incoming.ts";
+import { essenceOf, parseBoolean } from "../../semantics/mod.ts";
 import { decodePath, pathBelow, requireName } from "./naming.ts";
 import { type Place, requireConditions } from "./storage.ts";
 
 /** The supported methods, as a value of `Allow`. */
 export const METHODS = "OPTIONS, POST, PUT";
 
+export interface AdmittedFile {
+  readonly name: string;
+  /** The file that it replaces. */
+  readonly found: Place | undefined;
+}
+
 export interface Admitted {
+  readonly admission: Admission;
   readonly info: UploadInfo;
   /** The file to store the body as; undefined if it is a form. */
-  readonly file: { readonly name: string; readonly found: Place | undefined } | undefined;
+  readonly file: AdmittedFile | undefined;
 }
 
-/** Decides by the header and the names of files whether a request is admitted; throws if it is not. */
-export async function admit(settings: Settings, request: UploadRequest): Promise<Admitted> {
+/**
+ * Checks everything about a request that concerns no file and none of its bytes, by any protocol, so that a refused body
+ * is not requested.
+ *
+ * @param isPart Whether the body may be a part of an upload, by a protocol for that.
+ * @throws {Refusal | UploadError}
+ */
+export function admitRequest(settings: Settings, request: UploadRequest, isPart: boolean): Admission {
+  const { basePath, save, allowedOrigins, sessions } = settings;
   const { method, source } = request;
-  const below = pathBelow(request.target, settings.basePath);
-  if (below === undefined) throw new Refusal("NOT_FOUND", `Files are stored below ${settings.basePath} only`);
-  if (method !== "PUT" && method !== "POST") {
+  const below = pathBelow(request.target, basePath);
+  if (below === undefined) throw new Refusal("NOT_FOUND", `Files are stored below ${basePath} only`);
+  if (!isPart && method !== "PUT" && method !== "POST") {
     throw new Refusal("METHOD_NOT_ALLOWED", `Files are stored with PUT or POST, not ${method}`, { Allow: METHODS });
   }
-  requireOwnSite(settings.allowedOrigins, request);
+  requireOwnSite(allowedOrigins, request);
   const path = decodePath(below);
-  const given = fieldOf(source, "content-type");
-  const isForm = method === "POST" && essenceOf(given ?? "") === "multipart/form-data";
-  requireBody(settings, request, isForm);
-  const contentType = isForm ? given! : typeOf(settings.accept, given, path, "application/octet-stream");
-  if (!isForm) requireType(settings, contentType);
-  const headers = settings.name ? headersOf(request) : new Headers();
-  const info = { method, path, contentType, headers };
-  if (isForm) return { info, file: undefined };
-  const name = await nameOf(settings, info);
-  if (name === undefined) throw new Refusal("NOT_FOUND", "There is no place for this file");
-  return { info, file: { name, found: await requirePlace(settings, name, request) } };
+  const field = (name: string): string | undefined => fieldOf(source, name)?.trim();
+  // RFC 9110, section 14.5; some scripts send the pieces of a file by POST. The others are fields of resumable uploads.
+  const isRange = field("content-range") !== undefined || parseBoolean(field("upload-incomplete")) === true;
+  const isTus = sessions === undefined && field("tus-resumable") !== undefined;
+  if (isRange || !isPart && (isTus || parseBoolean(field("upload-complete")) === false)) {
+    throw new Refusal("PARTIAL_PUT", "Files are stored whole: send no part of one");
+  }
+  const transfer = field("transfer-encoding")?.toLowerCase();
+  if (transfer && transfer !== "chunked") {
+    // RFC 9112, section 6.1
+    throw new Refusal("TRANSFER_CODING", `The transfer coding ${JSON.stringify(transfer)} is not known: use chunked`);
+  }
+  const isForm = isFormRequest(request);
+  if (isPart && !isResumable(settings, request)) {
+    const message = "A form, and a body whose coding is undone, is sent in one request, which is the whole upload";
+    throw new Refusal("UNSUPPORTED", message, { "Accept-Encoding": "identity" });
+  }
+  const announced = announcedOf(source, isPart ? { ...save, maxBytes: Infinity } : save);
+  const coding = field("content-encoding");
+  if (save.decode && coding !== undefined) requireCodings(coding);
+  if (isForm) boundaryOf(source, undefined, save.decode);
+  return { path, isForm, announced };
 }
 
-/** Returns the name of a file; undefined if it is refused. Throws if the name is invalid or reserved. */
-export async function nameOf(settings: Settings, info: UploadInfo): Promise<string | undefined> {
-  const { method, path, contentType } = info;
-  const byDefault = (): string => method === "PUT" ? path : randomName("", essenceOf(contentType));
-  const name = settings.name ? await settings.name(info) : byDefault();
+export function isFormRequest({ method, source }: UploadRequest): boolean {
+  return method === "POST" && essenceOf(fieldOf(source, "content-type") ?? "") === "multipart/form-data";
+}
+
+/** Whether a body can be kept as received and stored later; false for forms and bodies to decode. */
+export function isResumable({ save }: Settings, request: UploadRequest): boolean {
+  return !isFormRequest(request) && !(save.decode && fieldOf(request.source, "content-encoding") !== undefined);
+}
+
+/** Decides by the header and the names of files whether the file or form in a request is admitted; throws if it is not. */
+export async function admit(
+  settings: Settings,
+  request: UploadRequest,
+  admission: Admission,
+  filename?: string,
+): Promise<Admitted> {
+  const { path, isForm } = admission;
+  const { method } = request;
+  const given = fieldOf(request.source, "content-type");
+  const contentType = isForm ? given! : typeOf(settings.accept, given, path, "application/octet-stream");
+  const headers = settings.name ? headersOf(request) : new Headers();
+  const info = { method, path, contentType, headers, ...(filename !== undefined && { filename }) };
+  return { admission, info, file: isForm ? undefined : await requireFile(settings, info, request) };
+}
+
+/** @throws {Refusal} `NOT_FOUND` if `name()` gives a file no name; other errors of {@linkcode admitFile}. */
+export async function requireFile(
+  settings: Settings,
+  info: UploadInfo,
+  request?: Pick<UploadRequest, "method" | "source">,
+): Promise<AdmittedFile> {
+  const file = await admitFile(settings, info, request);
+  if (file === undefined) throw new Refusal("NOT_FOUND", "There is no place for this file");
+  return file;
+}
+
+/**
+ * Checks a file, in whatever way it comes: its type, its name at the sender, the name it gets, and the file it replaces.
+ * The conditions of a PUT `request` must hold.
+ *
+ * @returns The name; undefined if `name()` gives none.
+ */
+export async function admitFile(
+  settings: Settings,
+  info: UploadInfo,
+  request?: Pick<UploadRequest, "method" | "source">,
+): Promise<AdmittedFile | undefined> {
+  const { storage, save } = settings;
+  requireType(settings, info.contentType);
+  const name = settings.name ? await settings.name(info) : nameFor(settings, info);
   if (name === undefined) return undefined;
   if (typeof name !== "string") throw new TypeError(`name() must give a path or undefined, not ${String(name)}`);
   requireName(name, settings);
+  if (info.filename !== undefined) requireExtension(settings, info.filename);
   requireExtension(settings, name);
-  return name;
+  const found = await storage.look(name);
+  if (request?.method === "PUT") requireConditions(request.source, found);
+  if (found === undefined || save.overwrite) return { name, found };
+  throw nameTaken(name);
+}
+
+/** Returns the path for a PUT, otherwise a new name. An accepted type takes precedence over an extension, which clients choose, unless that is accepted, too. */
+function nameFor({ accept, extensions }: Settings, { method, path, filename = "", contentType }: UploadInfo): string {
+  if (method === "PUT") return path;
+  const saysMore = accept !== undefined && extensions === undefined;
+  return randomName(saysMore ? "" : filename, essenceOf(contentType), extensions);
 }
 
 /** Requires an accepted extension: the last one of the name counts, in any case. */
-export function requireExtension({ extensions }: Settings, name: string): void {
+function requireExtension({ extensions }: Settings, name: string): void {
   const last = name.slice(name.lastIndexOf("/") + 1).toLowerCase();
   if (extensions === undefined) return;
   if (extensions.some((ending) => last.endsWith(ending) && last.length > ending.length)) return;
@@ -65,38 +146,9 @@ export function requireExtension({ extensions }: Settings, name: string): void {
   throw new Refusal("UNSUPPORTED", message);
 }
 
-export function requireType({ accept }: Settings, contentType: string): void {
+function requireType({ accept }: Settings, contentType: string): void {
   if (accept === undefined || accept.accepts(contentType)) return;
   const message = `The type ${JSON.stringify(contentType)} is not accepted: use ${accept}`;
   // RFC 9110, section 12.5.1: `Accept` in a response lists the types that requests may have.
   throw new Refusal("UNSUPPORTED", message, { Accept: String(accept) });
-}
-
-/** Checks everything about a body that needs none of its bytes, so that a refused body is not requested. */
-function requireBody({ save }: Settings, { source }: UploadRequest, isForm: boolean): void {
-  if (fieldOf(source, "content-range") !== undefined) {
-    // RFC 9110, section 14.5; some scripts send the pieces of a file by POST.
-    throw new Refusal("PARTIAL_PUT", "Files are stored whole: send no Content-Range");
-  }
-  const transfer = fieldOf(source, "transfer-encoding")?.trim().toLowerCase();
-  if (transfer && transfer !== "chunked") {
-    // RFC 9112, section 6.1
-    throw new Refusal("TRANSFER_CODING", `The transfer coding ${JSON.stringify(transfer)} is not known: use chunked`);
-  }
-  announcedOf(source, save);
-  const coding = fieldOf(source, "content-encoding");
-  if (save.decode && coding !== undefined) requireCodings(coding);
-  if (isForm) boundaryOf(source, undefined, save.decode);
-}
-
-/** Returns the file that the upload may replace, if there is one. The conditions of a PUT `request` must hold. */
-export async function requirePlace(
-  { storage, save }: Settings,
-  name: string,
-  request?: Pick<UploadRequest, "method" | "source">,
-): Promise<Place | undefined> {
-  const status = await storage.look(name);
-  if (request?.method === "PUT") requireConditions(request.source, status);
-  if (status === undefined || save.overwrite) return status;
-  throw nameTaken(name);
 }

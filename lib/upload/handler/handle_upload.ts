@@ -1,5 +1,5 @@
 import { fieldOf } from "../body/body_source.ts";
-import { admit, METHODS } from "./admission.ts";
+import { admit, admitRequest, METHODS } from "./admission.ts";
 import { type Answer, pathOf, problemAnswer, refusalOf, type UploadRequest, writeLog } from "./incoming.ts";
 import type { Settings } from "./settings.ts";
 import { pathBelow } from "./naming.ts";
@@ -51,7 +51,9 @@ export async function handleUpload(
       }
       const { sessions } = settings;
       const answer = sessions && await answerResumable({ settings, sessions, request });
-      return finish(answer ?? await storeUpload(settings, request, await admit(settings, request)));
+      if (answer !== undefined) return finish(answer);
+      const admission = admitRequest(settings, request, false);
+      return finish(await storeUpload(settings, request, await admit(settings, request, admission)));
     } catch (error) {
       const refusal = refusalOf(error, settings.save);
       if (onOther !== undefined && isOfOther(request, refusal)) return void onOther();

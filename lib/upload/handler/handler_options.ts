@@ -155,8 +155,8 @@ export interface UploadHandlerOptions
    */
   dotfiles?: boolean;
   /**
-   * The extensions that names may have, such as `["png", "pdf"]`, in any case: for the stored name, and for the name of
-   * a form's file at the sender. Other extensions, and names without one, get a 415. The last extension counts:
+   * The extensions that names may have, such as `["png", "pdf"]`, in any case: for the stored name, and for the file's
+   * name at its sender, in forms and resumable uploads. Other extensions, and names without one, get a 415. The last extension counts:
    * `x.php.png` is a `png`; `tar.gz` requires both parts.
    *
    * @default all

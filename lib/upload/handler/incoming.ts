@@ -1,8 +1,17 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { LockLostError } from "../../files/internal.ts";
+import type { Announced } from "../body/announced.ts";
 import type { BodySource } from "../body/body_source.ts";
 import { ACCEPTED_CODINGS } from "../body/decoded_body.ts";
 import { again, Refusal, UploadError } from "../body/upload_error.ts";
+
+/** The checked header of a request, without which its body cannot be opened: `admitRequest()` makes it. */
+export interface Admission {
+  /** The path below the base path, decoded. */
+  readonly path: string;
+  readonly isForm: boolean;
+  readonly announced: Announced;
+}
 
 /** A request to a server of any kind. */
 export interface UploadRequest {
@@ -13,7 +22,7 @@ export interface UploadRequest {
   readonly mount: string;
   readonly source: Request | IncomingMessage;
   /** Returns the body of an admitted request. @throws {TypeError} if another reader has read it. */
-  readonly open: () => BodySource;
+  readonly open: (admission: Admission) => BodySource;
   /** The number of body bytes received so far. */
   bytes: number;
   /** Sends an interim response if the runtime can; returns whether it did. */

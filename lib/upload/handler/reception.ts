@@ -1,13 +1,11 @@
 import type { BodySource } from "../body/body_source.ts";
-import { randomName } from "../form/form_options.ts";
 import { storeBody } from "../sink/save_body.ts";
 import { storeForm } from "../form/save_form.ts";
 import { UploadError } from "../body/upload_error.ts";
-import { type Admitted, nameOf, requireExtension, requirePlace, requireType } from "./admission.ts";
+import { admitFile, type Admitted } from "./admission.ts";
 import { type Answer, jsonAnswer, type UploadRequest } from "./incoming.ts";
 import type { CompletedUpload, UploadInfo } from "./handler_options.ts";
 import type { Settings } from "./settings.ts";
-import { essenceOf } from "../../semantics/mod.ts";
 import { locationOf } from "./naming.ts";
 import type { StoreOptions } from "../session/session_storage.ts";
 import { conditionFailed, conditionIn, type Place, wantsNone } from "./storage.ts";
@@ -15,7 +13,7 @@ import { conditionFailed, conditionIn, type Place, wantsNone } from "./storage.t
 type StoredFile = Omit<CompletedUpload, "digest" | "metadata" | "path"> & { readonly digest?: string | undefined };
 
 export async function storeUpload(settings: Settings, request: UploadRequest, admitted: Admitted): Promise<Answer> {
-  const body = request.open();
+  const body = request.open(admitted.admission);
   const options = counting(settings.save, request);
   if (admitted.file === undefined) return await receiveForm(settings, request, admitted, body, options);
   const { name, found } = admitted.file;
@@ -60,13 +58,8 @@ async function receiveForm(
   const { storage, save } = settings;
   const names: string[] = [];
   const form = await storeForm(body, async ({ name: field, filename, contentType }) => {
-    requireType(settings, contentType);
-    const name = settings.name
-      ? await nameOf(settings, { ...info, field, filename, contentType })
-      : newName(settings, filename, contentType);
+    const { name } = await admitFile(settings, { ...info, field, filename, contentType }) ?? {};
     if (name === undefined) return undefined;
-    requireExtension(settings, filename);
-    await requirePlace(settings, name);
     if (names.includes(name)) {
       throw new UploadError("EXISTS", `Two files of the form would have the name ${JSON.stringify(name)}`);
     }
@@ -91,12 +84,6 @@ export function completed(file: StoredFile, path: string | undefined, info: Uplo
     ...(file.filename === undefined && info.filename !== undefined && { filename: info.filename }),
     ...(info.metadata !== undefined && { metadata: info.metadata }),
   };
-}
-
-/** Returns a new name. An accepted type takes precedence over an extension, which clients choose, unless that is accepted, too. */
-export function newName({ accept, extensions }: Settings, filename: string, contentType: string): string {
-  const saysMore = accept !== undefined && extensions === undefined;
-  return randomName(saysMore ? "" : filename, essenceOf(contentType));
 }
 
 function counting(options: Settings["save"], request: UploadRequest): Settings["save"] {

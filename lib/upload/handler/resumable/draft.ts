@@ -1,15 +1,14 @@
 import { parseBoolean, parseNaturalNumber } from "../../../semantics/mod.ts";
-import { announcedOf } from "../../body/announced.ts";
-import { Refusal, UploadError } from "../../body/upload_error.ts";
+import { Refusal, type UploadError } from "../../body/upload_error.ts";
 import { decodeExtended, parseParameters } from "../../form/part_header.ts";
 import type { OpenSession, SessionRecord } from "../../session/session_storage.ts";
 import type { Lease } from "../../session/sessions.ts";
-import { admit } from "../admission.ts";
-import { requireOwnSite } from "../cross_site.ts";
+import { admit, admitRequest, isResumable } from "../admission.ts";
 import type { Answer } from "../incoming.ts";
 import { locationOf } from "../naming.ts";
 import type { Settings } from "../settings.ts";
 import {
+  type AdmittedExchange,
   appendRequest,
   complete,
   contentTypeOf,
@@ -31,7 +30,7 @@ const NEWEST = 8;
 const SPOKEN: readonly number[] = [5, 6, NEWEST];
 
 /** An exchange by a version of the draft. Without a named version, no interim response is sent. */
-interface DraftExchange extends Exchange {
+interface DraftExchange extends AdmittedExchange {
   readonly version: number;
   readonly isNamed: boolean;
   /** The header fields for a refusal, by what is known of the session. */
@@ -68,14 +67,16 @@ const KEPT_FIELDS = ["if-match", "if-none-match", "if-unmodified-since", "repr-d
 
 /** @see {@link https://datatracker.ietf.org/doc/draft-ietf-httpbis-resumable-upload/} */
 export async function answerDraft(exchange: Exchange, id: string | undefined): Promise<Answer> {
-  requireOwnSite(exchange.settings.allowedOrigins, exchange.request);
   const version = parseNaturalNumber(requestField(exchange, "upload-draft-interop-version"));
   const isNamed = version !== undefined && SPOKEN.includes(version);
-  const drafted = { ...exchange, version: isNamed ? version : NEWEST, isNamed, fields: completeness(false) };
+  // A refused creation is the target's own response, and complete.
+  const named = { version: isNamed ? version : NEWEST, isNamed, fields: completeness(id === undefined) };
+  let drafted: DraftExchange | undefined;
   try {
+    drafted = { ...exchange, ...named, admission: admitRequest(exchange.settings, exchange.request, true) };
     return await respond(drafted, id);
   } catch (error) {
-    throw refused(exchange, error, drafted.fields);
+    throw refused(exchange, error, (drafted ?? named).fields);
   }
 }
 
@@ -90,12 +91,9 @@ async function respond(exchange: DraftExchange, id: string | undefined): Promise
 async function create(exchange: DraftExchange): Promise<Answer> {
   const { settings, sessions, request } = exchange;
   const isLast = askedComplete(exchange)!;
-  exchange.fields = completeness(true); // marks a refusal as the target's own response
-  const { info, file } = await admit(settings, request);
-  if (file === undefined || !isResumable(settings, request)) {
-    const message = "A form, and a body whose coding is undone, is sent in one request: Upload-Complete must be ?1";
-    throw new Refusal("UNSUPPORTED", message, { "Accept-Encoding": "identity" });
-  }
+  const parameters = parseParameters(requestField(exchange, "content-disposition") ?? "", "backslash")?.parameters;
+  const filename = decodeExtended(parameters?.get("filename*") ?? "") ?? parameters?.get("filename");
+  const { info, file } = await admit(settings, request, exchange.admission, filename);
   exchange.fields = completeness(false);
   const length = lengthAfter(exchange, undefined, 0, isLast);
   try {
@@ -104,8 +102,6 @@ async function create(exchange: DraftExchange): Promise<Answer> {
     exchange.fields = { ...exchange.fields, "Upload-Limit": uploadLimit(settings, undefined) };
     throw error;
   }
-  const parameters = parseParameters(requestField(exchange, "content-disposition") ?? "", "backslash")?.parameters;
-  const filename = decodeExtended(parameters?.get("filename*") ?? "") ?? parameters?.get("filename");
   const kept = KEPT_FIELDS.flatMap((name) => {
     const value = requestField(exchange, name);
     return value === undefined ? [] : [[name, value]];
@@ -117,7 +113,7 @@ async function create(exchange: DraftExchange): Promise<Answer> {
     path: info.path,
     contentType: info.contentType,
     ...(filename !== undefined && { filename }),
-    name: file.name,
+    name: file!.name,
     fields: Object.fromEntries(kept),
     ...(length !== undefined && { length }),
     state: "open",
@@ -180,13 +176,9 @@ async function receive(exchange: DraftExchange, lease: Lease): Promise<void> {
   const { settings } = exchange;
   const { session } = lease;
   const { length } = session.record;
-  const { expectedBytes, digests } = announcedOf(exchange.request.source, { ...settings.save, maxBytes: Infinity });
-  // The digest of this request's content alone.
-  const announced = { expectedBytes, digests: new Map([...digests].filter(([field]) => field === "Content-Digest")) };
   const most = (length ?? settings.save.maxBytes) - session.offset;
   try {
-    if ((expectedBytes ?? 0) > most) throw tooMuch(length, most);
-    await appendRequest(exchange, lease, announced, most);
+    await appendRequest(exchange, lease, most);
   } catch (error) {
     const { code } = error as { code?: unknown };
     if (code === "TOO_LARGE" || code === "INCONSISTENT_LENGTH") {
@@ -194,17 +186,12 @@ async function receive(exchange: DraftExchange, lease: Lease): Promise<void> {
       if (length === undefined) {
         exchange.fields = { ...exchange.fields, "Upload-Limit": uploadLimit(settings, undefined) };
       }
-      throw length === undefined ? error : tooMuch(length, most);
+      throw length === undefined ? error : inconsistentLength(`More came than the ${length} bytes that the upload has`);
     }
     throw error;
   } finally {
     exchange.fields = { ...exchange.fields, "Upload-Offset": String(session.offset) };
   }
-}
-
-function tooMuch(length: number | undefined, most: number): Refusal | UploadError {
-  if (length !== undefined) return inconsistentLength(`More came than the ${length} bytes that the upload has`);
-  return new UploadError("TOO_LARGE", `The upload has more than the ${most} bytes that are still accepted`);
 }
 
 /** Stores the representation, and responds as its target would to a single request. */
@@ -266,12 +253,6 @@ function lengthAfter(
 /** Sends an interim response if the sender has named a supported version: other clients might misinterpret it. */
 function inform({ request, version, isNamed }: DraftExchange, fields: Fields): boolean {
   return isNamed && request.inform?.(104, { "Upload-Draft-Interop-Version": String(version), ...fields }) === true;
-}
-
-/** Whether a body can be kept as received and stored later; false for forms and bodies to decode. */
-function isResumable({ save }: Settings, request: Exchange["request"]): boolean {
-  const isForm = request.method === "POST" && contentTypeOf({ request }) === "multipart/form-data";
-  return !isForm && !(save.decode && requestField({ request }, "content-encoding") !== undefined);
 }
 
 /** Whether a request creates an upload. A complete body that is not resumable is stored like that of an ordinary request. */

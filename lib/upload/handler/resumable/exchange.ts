@@ -1,13 +1,13 @@
 import { ALGORITHMS, type DigestAlgorithm, essenceOf, formatDigest } from "../../../semantics/mod.ts";
 import type { Hash } from "node:crypto";
-import { type Announced, Digester, parseDigestField, verifyDigests } from "../../body/announced.ts";
+import { Digester, parseDigestField, verifyDigests } from "../../body/announced.ts";
 import { fieldOf, takeAll } from "../../body/body_source.ts";
 import { receiveBody } from "../../body/receive_body.ts";
 import { Refusal, UploadError } from "../../body/upload_error.ts";
 import { type HoldOptions, ID, type OpenSession, type SessionRecord } from "../../session/session_storage.ts";
 import type { Lease, Sessions } from "../../session/sessions.ts";
 import type { UploadInfo } from "../handler_options.ts";
-import { type Answer, headersOf, refusalOf, type UploadRequest } from "../incoming.ts";
+import { type Admission, type Answer, headersOf, refusalOf, type UploadRequest } from "../incoming.ts";
 import { completed, stored, underConditions } from "../reception.ts";
 import type { Settings } from "../settings.ts";
 import { requireConditions } from "../storage.ts";
@@ -18,6 +18,10 @@ export interface Exchange {
   readonly settings: Settings;
   readonly sessions: Sessions;
   readonly request: UploadRequest;
+}
+
+export interface AdmittedExchange extends Exchange {
+  readonly admission: Admission;
 }
 
 /** Returns the session at the end of a URL's path, whatever proxies have put before it. */
@@ -61,22 +65,27 @@ export function removeSession(exchange: Exchange, id: string | undefined, protoc
 
 /** Appends the body of the request, up to `maxBytes`; with a checksum, which `hash` must then have, all of it or nothing. */
 export async function appendRequest(
-  { settings, request }: Exchange,
+  { settings, request, admission }: AdmittedExchange,
   { session, signal }: Lease,
-  announced: Announced,
   maxBytes: number,
   checksum?: { readonly hash: Hash; readonly expected: string },
 ): Promise<void> {
   const start = session.offset;
+  const { announced } = admission;
+  if ((announced.expectedBytes ?? 0) > maxBytes) {
+    throw new UploadError("TOO_LARGE", `The upload has more than the ${maxBytes} bytes that are still accepted`);
+  }
+  // A Repr-Digest is one of the whole upload.
+  const digests = new Map([...announced.digests].filter(([field]) => field === "Content-Digest"));
   const { length: expectedBytes } = session.record;
   const onProgress = ({ bytes }: { readonly bytes: number }): void => {
     request.bytes = bytes;
     settings.save.onProgress?.({ bytes: start + bytes, expectedBytes });
   };
   const options = { ...settings.save, maxBytes, signal, onProgress, decode: false };
-  const isDoubted = checksum !== undefined || announced.digests.size > 0;
+  const isDoubted = checksum !== undefined || digests.size > 0;
   if (isDoubted) await session.doubt();
-  const { body } = receiveBody(request.open(), options, announced);
+  const { body } = receiveBody(request.open(admission), options, { ...announced, digests });
   let appending: Promise<void> = Promise.resolve();
   try {
     await takeAll(body, (pieces) => {

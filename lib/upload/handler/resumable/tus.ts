@@ -1,17 +1,15 @@
 import { Buffer } from "node:buffer";
 import { createHash, type Hash } from "node:crypto";
 import { formatHTTPDate } from "../../../semantics/mod.ts";
-import { announcedOf } from "../../body/announced.ts";
 import { Refusal } from "../../body/upload_error.ts";
 import type { OpenSession, SessionRecord } from "../../session/session_storage.ts";
 import type { Lease } from "../../session/sessions.ts";
-import { nameOf, requireExtension, requirePlace, requireType } from "../admission.ts";
-import { requireOwnSite } from "../cross_site.ts";
+import { admitRequest, requireFile } from "../admission.ts";
 import type { Answer } from "../incoming.ts";
-import { decodePath, locationOf, pathBelow } from "../naming.ts";
-import { newName } from "../reception.ts";
+import { locationOf } from "../naming.ts";
 import { typeOf } from "../settings.ts";
 import {
+  type AdmittedExchange,
   appendRequest,
   complete,
   contentTypeOf,
@@ -86,15 +84,15 @@ const FIELDS: Fields = { "Tus-Resumable": VERSION };
 /** Answers a request by its effective method. @see {@link https://tus.io/protocols/resumable-upload} */
 export async function answerTus(exchange: Exchange, method: string, id: string | undefined): Promise<Answer> {
   try {
-    requireOwnSite(exchange.settings.allowedOrigins, exchange.request);
-    const answer = await respond(exchange, method, id);
+    const admission = admitRequest(exchange.settings, exchange.request, true);
+    const answer = await respond({ ...exchange, admission }, method, id);
     return { ...answer, fields: { ...answer.fields, ...FIELDS } };
   } catch (error) {
     throw refused(exchange, error, FIELDS);
   }
 }
 
-async function respond(exchange: Exchange, method: string, id: string | undefined): Promise<Answer> {
+async function respond(exchange: AdmittedExchange, method: string, id: string | undefined): Promise<Answer> {
   const version = requestField(exchange, "tus-resumable");
   if (version !== VERSION) {
     const message = `The version ${JSON.stringify(version)} of tus is not known: use ${VERSION}`;
@@ -107,7 +105,7 @@ async function respond(exchange: Exchange, method: string, id: string | undefine
   throw new Refusal("METHOD_NOT_ALLOWED", `tus has no ${method}`, { Allow: "DELETE, HEAD, OPTIONS, PATCH, POST" });
 }
 
-async function create(exchange: Exchange): Promise<Answer> {
+async function create(exchange: AdmittedExchange): Promise<Answer> {
   const concat = requestField(exchange, "upload-concat");
   const parts = partsOf(concat);
   const length = parts === undefined ? newLength(exchange) : undefined;
@@ -147,40 +145,33 @@ function newLength(exchange: Exchange): number | undefined {
   return length;
 }
 
-async function recordOf(exchange: Exchange, concat: string | undefined): Promise<SessionRecord> {
-  const { settings, request } = exchange;
+async function recordOf(exchange: AdmittedExchange, concat: string | undefined): Promise<SessionRecord> {
+  const { settings, admission } = exchange;
   const metadataField = requestField(exchange, "upload-metadata");
   const metadata = parseMetadata(metadataField);
   const filename = metadata.filename ?? metadata.name;
   const { filetype, contentType: told, type } = metadata;
   const given = [filetype, told, type].find((each) => each !== undefined && MEDIA_TYPE.test(each));
   const contentType = typeOf(settings.accept, given, filename ?? "", "application/octet-stream");
-  const path = decodePath(pathBelow(request.target, settings.basePath) ?? "");
+  const digest = requestField(exchange, "repr-digest");
   const record: SessionRecord = {
     version: 1,
     protocol: "tus",
     method: "POST",
-    path,
+    path: admission.path,
     contentType,
     ...(filename !== undefined && { filename }),
     metadata,
     ...(metadataField !== undefined && { metadataField }),
     ...(concat !== undefined && { concat }),
-    fields: {},
+    fields: digest === undefined ? {} : { "repr-digest": digest },
     state: "open",
   };
   if (concat === "partial") return record; // it becomes a file only together with others
-  requireType(settings, contentType);
-  if (filename !== undefined) requireExtension(settings, filename);
-  const name = settings.name
-    ? await nameOf(settings, infoOf(exchange, record))
-    : newName(settings, filename ?? "", contentType);
-  if (name === undefined) throw new Refusal("NOT_FOUND", "There is no place for this file");
-  await requirePlace(settings, name);
-  return { ...record, name };
+  return { ...record, name: (await requireFile(settings, infoOf(exchange, record))).name };
 }
 
-async function append(exchange: Exchange, id: string | undefined): Promise<Answer> {
+async function append(exchange: AdmittedExchange, id: string | undefined): Promise<Answer> {
   requireContent(exchange, true);
   const provided = numberIn(exchange, "upload-offset");
   if (provided === undefined) throw new Refusal("BAD_FIELD", "Upload-Offset must say where the data begins");
@@ -212,13 +203,12 @@ async function learnLength(exchange: Exchange, session: OpenSession): Promise<vo
   await session.save({ ...session.record, length });
 }
 
-async function receive(exchange: Exchange, lease: Lease): Promise<void> {
-  const { settings, request } = exchange;
+async function receive(exchange: AdmittedExchange, lease: Lease): Promise<void> {
+  const { settings } = exchange;
   const { session } = lease;
   const most = (session.record.length ?? settings.save.maxBytes) - session.offset;
   const checksum = checksumIn(exchange);
-  const { expectedBytes } = announcedOf(request.source, { ...settings.save, verify: false, maxBytes: most });
-  await appendRequest(exchange, lease, { expectedBytes, digests: new Map() }, most, checksum);
+  await appendRequest(exchange, lease, most, checksum);
 }
 
 /** Appends the data of partial uploads to that of a final one; the partial ones are not changed. */
