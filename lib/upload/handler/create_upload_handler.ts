@@ -40,10 +40,12 @@ export interface UploadHandler {
     next?: (error?: unknown) => void,
   ) => void;
   /**
-   * Answers a request with `Expect: 100-continue`: the sender gets a 100 only if the body is accepted. Use it as
-   * `server.on("checkContinue", handler.checkContinue)`; without it, `node:http` requests every body. Bound.
+   * Passes a request with `Expect: 100-continue` to the server's listeners of `request`, such as `node` or an Express
+   * app: the sender gets a 100 once one of them reads the body. Use it as `server.on("checkContinue",
+   * handler.checkContinue)`; without it, `node:http` requests every body. Called otherwise, it answers as `node` does.
    */
   readonly checkContinue: (
+    this: unknown,
     req: IncomingMessage | Http2ServerRequest,
     res: ServerResponse | Http2ServerResponse,
   ) => void;
@@ -87,7 +89,9 @@ export function createUploadHandler(options: UploadHandlerOptions): UploadHandle
   return {
     fetch: (request, server) => fetchTo(settings, request, server),
     node: (req, res, next) => answerNode(settings, req as IncomingMessage, res as ServerResponse, next),
-    checkContinue: (req, res) => answerWaiting(settings, req as IncomingMessage, res as ServerResponse),
+    checkContinue(req, res) {
+      answerWaiting(this, settings, req as IncomingMessage, res as ServerResponse);
+    },
     close,
     [Symbol.asyncDispose]: close,
   };

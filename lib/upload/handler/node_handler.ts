@@ -1,3 +1,4 @@
+import type { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServerHttp2Stream } from "node:http2";
 import { writeInformation } from "../../runtime/mod.ts";
@@ -28,9 +29,22 @@ export function answerNode(
   void respond(settings, incoming, req, res, isOurs ? undefined : next);
 }
 
-/** Answers a request whose sender waits for a 100 (Continue), which it gets only if the body is accepted. */
-export function answerWaiting(settings: Settings, req: IncomingMessage, res: ServerResponse): void {
-  void respond(settings, incomingOf(settings, req, res, () => res.writeContinue()), req, res);
+/**
+ * Answers a request whose sender waits for a 100 (Continue), which it gets once its body is read. A server emits its
+ * event `checkContinue` instead of `request`: this function emits that, so that middleware runs first.
+ *
+ * @param server The emitter of the event; otherwise the handler answers.
+ */
+export function answerWaiting(server: unknown, settings: Settings, req: IncomingMessage, res: ServerResponse): void {
+  const read = req._read;
+  req._read = (size) => {
+    req._read = read;
+    if (!res.headersSent) res.writeContinue();
+    read.call(req, size);
+  };
+  const { emit } = (server ?? {}) as Partial<EventEmitter>;
+  if (emit === undefined) answerNode(settings, req, res, undefined);
+  else emit.call(server as EventEmitter, "request", req, res);
 }
 
 async function respond(
@@ -79,8 +93,7 @@ function isShort(req: IncomingMessage): boolean {
   return Number(headers["content-length"] ?? (isUnknown ? Infinity : 0)) <= MAX_DRAINED_BYTES;
 }
 
-/** @param welcome Called before the body is received. */
-function incomingOf({ basePath }: Settings, req: Routed, res: ServerResponse, welcome = () => {}): UploadRequest {
+function incomingOf({ basePath }: Settings, req: Routed, res: ServerResponse): UploadRequest {
   const url = req.url ?? "/";
   const whole = req.originalUrl ?? url;
   // Of "/files" and "/files?a", only a slash is left.
@@ -91,7 +104,6 @@ function incomingOf({ basePath }: Settings, req: Routed, res: ServerResponse, we
     source: req,
     open() {
       if (req.readableDidRead || req.readableEnded) throw hasLeft(req) ? leftError(req.errored) : alreadyRead();
-      welcome();
       return req;
     },
     bytes: 0,
