@@ -1,11 +1,13 @@
-import { copySource, findObject, putObject } from "./request/objects.ts";
+import { brokenFailure } from "./request/failures.ts";
+import { bareTag, copySource, findObject, headObject, putObject, tagsOf } from "./request/objects.ts";
 import { bytesBody } from "./request/signed_request.ts";
+import type { Store } from "./request/store.ts";
 import { S3Error } from "./s3_error.ts";
 import { conditionsOf, fieldsOf, type S3Object, type S3PutOptions, type S3Stored } from "./s3_object.ts";
 import { objectStream } from "./object_readable.ts";
 import { GatheredPart } from "./upload/gathered_part.ts";
 import { abortUpload, completeUpload, copyPart, createUpload, putPart, type StoredPart } from "./upload/multipart.ts";
-import { MIN_PART_SIZE, partSizeFor, type UploadContext } from "./upload/object_upload.ts";
+import { MAX_PARTS, MIN_PART_SIZE, partSizeFor, type UploadContext } from "./upload/object_upload.ts";
 
 /** The maximum bytes of one copy request, and of a part. */
 const MAX_COPY_SIZE = 5 * 2 ** 30;
@@ -65,11 +67,14 @@ async function copyOne(
       "x-amz-metadata-directive": changed === undefined ? "COPY" : "REPLACE",
     };
     const request = { method: "PUT", action: "copy to", key: to, headers, isSlow: true, signal } as const;
-    return { key: to, size, etag: await store.send(request, (answer) => answer.etagIn("CopyObjectResult")) };
+    const stored = await store.send(request, (answer) => answer.etagIn("CopyObjectResult"));
+    if (bareTag(stored) !== bareTag(etag)) await requireUnchanged(store, [source], signal);
+    return { key: to, size, etag: stored };
   }
+  const all = { ...fields, ...await tagsOf(store, key, signal) };
   const parts = partsOf([source], size > MAX_COPY_SIZE ? PART : mixedSize(size));
-  if (size > MIN_PART_SIZE) return await storeParts(context, parts, to, fields, options);
-  return await gathered(context, 1, parts.flat(), signal, (part) => putObject(store, to, part, options, fields));
+  if (size > MIN_PART_SIZE) return await storeParts(context, parts, to, all, options);
+  return await gathered(context, 1, parts.flat(), signal, (part) => putObject(store, to, part, options, all));
 }
 
 /** Joins objects in parts of one size, as R2 requires: bytes around the ends of objects are downloaded. */
@@ -92,7 +97,7 @@ function sizeFor(sources: readonly JoinedObject[]): number {
   const [{ size }] = sources;
   const last = sources.at(-1)!;
   const isEven = sources.every((source) => source.size === size || source === last) && last.size <= size;
-  if (isEven && size >= MIN_PART_SIZE && size <= MAX_COPY_SIZE) return size;
+  if (isEven && sources.length <= MAX_PARTS && size >= MIN_PART_SIZE && size <= MAX_COPY_SIZE) return size;
   return mixedSize(sources.reduce((sum, source) => sum + source.size, 0));
 }
 
@@ -142,10 +147,29 @@ async function storeParts(
       await Promise.allSettled(sent); // an abort must come after all of them
       stored = stored.concat(await Promise.all(sent));
     }
+    await requireUnchanged(store, new Map(parts.flat().map((range) => [range.key, range])).values(), signal);
     return await completeUpload(store, upload, stored, options);
   } catch (error) {
     await abortUpload(store, upload).catch(() => {}); // the first failure is the one to report
     throw error;
+  }
+}
+
+/** Requires that objects are those which were copied: some stores ignore the condition of a copy. */
+async function requireUnchanged(
+  store: Store,
+  sources: Iterable<JoinedObject>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const left = [...sources];
+  while (left.length > 0) {
+    await Promise.all(
+      left.splice(0, AT_ONCE).map(async ({ key, etag }) => {
+        const there = await headObject(store, key, signal);
+        if (there !== undefined && bareTag(there.etag) === bareTag(etag)) return;
+        throw brokenFailure(store.subjectOf({ action: "copy", key }), "OBJECT_CHANGED", "it was replaced or removed");
+      }),
+    );
   }
 }
 

@@ -3,7 +3,7 @@ import { ReadableStream } from "../streams/mod.ts";
 import { integer, requireOption, schema, type SchemaOf, signal, text } from "../streams/internal.ts";
 import { TimeLimit } from "../timers/mod.ts";
 import { brokenFailure, isPassing, pauseBefore } from "./request/failures.ts";
-import { objectOf } from "./request/objects.ts";
+import { bareTag, objectOf } from "./request/objects.ts";
 import type { Store, StoreAnswer } from "./request/store.ts";
 import { S3Error, type S3ErrorCode } from "./s3_error.ts";
 
@@ -193,7 +193,7 @@ class ObjectReader {
     const { size, etag, sha256 } = objectOf(this.#key, answer);
     // Compared here, too, since some stores ignore If-Match.
     const asked = this.#etag ?? "*";
-    const isOther = (this.#size ?? size) !== size || (asked !== "*" && bare(asked) !== bare(etag));
+    const isOther = (this.#size ?? size) !== size || (asked !== "*" && bareTag(asked) !== bareTag(etag));
     if (isOther) throw this.#failure("OBJECT_CHANGED", "the object is another now");
     const end = this.#end ?? Math.min(this.#options.range?.end ?? Infinity, size);
     const range = `bytes ${this.#position}-${end - 1}/${size}`;
@@ -214,9 +214,4 @@ class ObjectReader {
   #failure(code: S3ErrorCode, reason: string, cause?: unknown): S3Error {
     return brokenFailure(this.#store.subjectOf({ action: "read", key: this.#key }), code, reason, cause);
   }
-}
-
-/** Returns an entity tag without its quotes, which some stores omit. */
-function bare(etag: string): string {
-  return etag.trim().replace(/^(?:W\/)?"(.*)"$/, "$1");
 }

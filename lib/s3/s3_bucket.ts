@@ -202,7 +202,7 @@ export class S3Bucket {
    * Copies an object within the bucket. Its bytes are not downloaded, except up to 5 MiB with a condition.
    *
    * @param options The options of the copy. Default: the properties of the object.
-   * @throws {S3Error} `NotFound` if the object is missing.
+   * @throws {S3Error} `NotFound` if the object is missing, `OBJECT_CHANGED` if it is replaced meanwhile.
    */
   async copy(from: string, to: string, options: S3PutOptions = {}): Promise<S3Stored> {
     return await copyObject(this.#context, from, to, settingsOf(copyOptions, options));
@@ -210,10 +210,10 @@ export class S3Bucket {
 
   /**
    * Joins objects in order, given as results of `list()` or `head()`. Bytes are downloaded only where two objects meet
-   * within a part: not for objects of equal size, from 5 MiB to 5 GiB.
+   * within a part: not for up to 10,000 objects of equal size, from 5 MiB to 5 GiB.
    *
    * @param options The options of the new object. Default: without a type or metadata.
-   * @throws {S3Error} `PreconditionFailed` if one of them has changed.
+   * @throws {S3Error} `PreconditionFailed` or `OBJECT_CHANGED` if one of them has changed.
    */
   async join(
     sources: readonly Pick<S3Object, "key" | "size" | "etag">[],

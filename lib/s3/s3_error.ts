@@ -8,7 +8,7 @@
  * | `TIMEOUT` | no answer, or no more of it, in time |
  * | `MALFORMED_RESPONSE` | the answer is cut, or not what the protocol has there |
  * | `CHECKSUM_MISMATCH` | the store has other bytes than were sent, or sent others than it has |
- * | `OBJECT_CHANGED` | the object was replaced while it was read |
+ * | `OBJECT_CHANGED` | the object was replaced while it was read or copied |
  * | `CLOSED` | the bucket was closed |
  *
  * @example Tell a store that cannot be reached from one that refuses

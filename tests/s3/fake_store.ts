@@ -47,6 +47,8 @@ export interface Rules {
   readonly hasEqualParts?: boolean;
   /** The writes whose conditions are ignored: all, uploads in parts, or copies. */
   readonly ignoresConditions?: "all" | "parts" | "copies";
+  /** The copies that ignore the condition for their source: those of parts, or all. */
+  readonly ignoresSources?: "all" | "parts";
   /** The response to copying a part: refused with this status, or for 200, an empty part is stored. */
   readonly lacksCopyPart?: 200 | 400 | 501;
   /** Whether an object of 5 MiB or less can be copied into a part only as a whole. */
@@ -57,6 +59,8 @@ export interface Rules {
   readonly hidesMissing?: boolean;
   /** Whether entity tags of objects uploaded in parts are independent of the parts. */
   readonly hasOpaqueTags?: boolean;
+  /** Whether objects have no tags, and requests for them are refused. */
+  readonly lacksTags?: boolean;
   /** Whether requests to delete several objects are refused. */
   readonly lacksDeleteObjects?: boolean;
   /** The limit of all objects and parts in bytes; deleting needs no space. */
@@ -66,8 +70,8 @@ export interface Rules {
 /** The rules of stores, according to their documentation. */
 export const stores: Readonly<Record<"AWS" | "R2" | "B2" | "GCS" | "versitygw", Rules>> = {
   AWS: { copiesSmallWhole: true },
-  R2: { hasEqualParts: true, ignoresConditions: "copies" },
-  B2: { ignoresConditions: "all" },
+  R2: { hasEqualParts: true, ignoresConditions: "copies", ignoresSources: "parts", lacksTags: true },
+  B2: { ignoresConditions: "all", ignoresSources: "all" },
   GCS: { ignoresConditions: "parts", hasOpaqueTags: true, lacksDeleteObjects: true },
   versitygw: { tellsComposite: true, ignoresConditions: "copies" },
 };
@@ -78,6 +82,7 @@ export interface Kept {
   /** Its size, if it is sparse: there are no bytes then, so that tests of large objects need no memory. */
   readonly size?: number;
   readonly etag: string;
+  /** Its header fields, and as `x-amz-tagging` its tags. */
   readonly fields: Readonly<Record<string, string>>;
   readonly modified: Date;
 }
@@ -237,11 +242,22 @@ export class FakeStore {
         const source = this.objects.get(sourceOf(req));
         if (source === undefined) return failure(404, "NoSuchKey");
         if (sizeOf(source) > MOST) return failure(400, "InvalidRequest");
+        if (this.#isOther(req, source, "copies")) return failure(412, "PreconditionFailed");
         const refused = this.#refusedBy(req, key, "copies");
         if (refused !== undefined) return refused;
         const isOther = req.headers["x-amz-metadata-directive"] === "REPLACE";
-        this.#keep(key, source.bytes, isOther ? fieldsOf(req) : source.fields, source.etag, source.size);
+        const { "x-amz-tagging": tags } = source.fields;
+        const fields = isOther ? { ...fieldsOf(req), ...(tags && { "x-amz-tagging": tags }) } : source.fields;
+        this.#keep(key, source.bytes, fields, source.etag, source.size);
         return document("CopyObjectResult", `<ETag>${source.etag}</ETag>`);
+      }
+      case "GetTags": {
+        if (this.rules.lacksTags) return failure(501, "NotImplemented");
+        const tags = [...new URLSearchParams(this.objects.get(key)?.fields["x-amz-tagging"])];
+        const list = tags.map(([key, value]) =>
+          `<Tag><Key>${key}</Key><Value>${value.replaceAll("&", "&amp;")}</Value></Tag>`
+        );
+        return document("Tagging", `<TagSet>${list.join("")}</TagSet>`);
       }
       case "ListObjects":
         return this.#list(query);
@@ -273,7 +289,9 @@ export class FakeStore {
         if (operation === "CopyPart" && lacksCopyPart === 200) return { status: 200, fields: { etag: '"empty"' } };
         if (operation === "CopyPart" && lacksCopyPart) return failure(lacksCopyPart, "NotImplemented");
         const range = /(\d+)-(\d+)/.exec(String(req.headers["x-amz-copy-source-range"]));
-        const source = operation === "PutPart" ? undefined : this.objects.get(sourceOf(req))!;
+        const source = operation === "PutPart" ? undefined : this.objects.get(sourceOf(req));
+        if (operation === "CopyPart" && source === undefined) return failure(404, "NoSuchKey");
+        if (source !== undefined && this.#isOther(req, source, "parts")) return failure(412, "PreconditionFailed");
         const total = source === undefined ? body.length : sizeOf(source);
         if (range !== null && total <= LEAST && this.rules.copiesSmallWhole) return failure(400, "InvalidRequest");
         const [from, to] = range === null ? [0, total - 1] : [Number(range[1]), Number(range[2])];
@@ -333,6 +351,13 @@ export class FakeStore {
     return there === undefined ? failure(404, "NoSuchKey") : failure(412, "PreconditionFailed");
   }
 
+  /** Whether the source of a copy is another object than its condition requires, and the store looks at that. */
+  #isOther({ headers }: IncomingMessage, { etag }: Kept, kind: "copies" | "parts"): boolean {
+    const { ignoresSources } = this.rules;
+    const tag = headers["x-amz-copy-source-if-match"];
+    return tag !== undefined && tag !== etag && ignoresSources !== "all" && ignoresSources !== kind;
+  }
+
   /** Bytes of all objects and parts. */
   #used(): number {
     let used = 0;
@@ -365,7 +390,8 @@ export class FakeStore {
     }
     const replaced = [...query].filter(([name]) => name.startsWith("response-"));
     const others = Object.fromEntries(replaced.map(([name, value]) => [name.slice("response-".length), value]));
-    const told = { ...fields, ...others, etag, "last-modified": modified.toUTCString() };
+    const { "x-amz-tagging": _tags, ...shown } = fields;
+    const told = { ...shown, ...others, etag, "last-modified": modified.toUTCString() };
     if (req.method === "HEAD") return { status: 200, fields: { ...told, "content-length": String(sizeOf(object)) } };
     const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(req.headers.range ?? "") ?? [];
     if (from === undefined) {
@@ -483,6 +509,7 @@ function operationOf(method: string, key: string, query: URLSearchParams, req: I
   if (method === "POST") return query.has("uploads") ? "CreateUpload" : "CompleteUpload";
   if (method === "DELETE") return query.has("uploadId") ? "AbortUpload" : "DeleteObject";
   if (method === "HEAD") return "HeadObject";
+  if (query.has("tagging")) return "GetTags";
   return query.has("uploadId") ? "ListParts" : "GetObject";
 }
 
@@ -559,7 +586,7 @@ function answer(
 
 function fieldsOf(req: IncomingMessage): Record<string, string> {
   const kept = Object.entries(req.headers).filter(([name]) =>
-    /^(?:content-type|cache-control|content-disposition|content-encoding|content-language|expires|x-amz-meta-.*|x-amz-checksum-sha256|x-amz-checksum-algorithm)$/
+    /^(?:content-type|cache-control|content-disposition|content-encoding|content-language|expires|x-amz-meta-.*|x-amz-checksum-sha256|x-amz-checksum-algorithm|x-amz-tagging)$/
       .test(name)
   );
   return Object.fromEntries(kept) as Record<string, string>;

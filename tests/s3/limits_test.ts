@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import test from "node:test";
-import { S3Bucket, type S3PutOptions } from "../../lib/s3/mod.ts";
+import { S3Bucket, type S3Error, type S3PutOptions } from "../../lib/s3/mod.ts";
 import { isLong } from "../support/long_run.ts";
 import { type FakeStore, stores } from "./fake_store.ts";
 import { bytesOf, digestOf, streamOf, withStore } from "./scene.ts";
@@ -158,12 +158,14 @@ const kept = {
   "content-encoding": "gzip",
   "content-language": "de",
   "x-amz-meta-a": "b",
+  "x-amz-tagging": "keep%20it=7%26y",
 };
 
 const copies: readonly (readonly [string, S3PutOptions, Readonly<Record<string, string>>])[] = [
   ["nothing", {}, kept],
   ["the type", { contentType: "text/html" }, { ...kept, "content-type": "text/html" }],
   ["a field", { cacheControl: "no-store" }, { ...kept, "cache-control": "no-store" }],
+  ["nothing, and replaces nothing", { overwrite: false }, kept],
 ];
 
 test("a copy keeps what is not replaced, whatever the size", () =>
@@ -175,14 +177,55 @@ test("a copy keeps what is not replaced, whatever the size", () =>
       { metadata: {} },
       others,
     ]] as typeof copies;
-    for (const size of [MIB, 6 * GIB]) {
+    for (const size of [MIB, 6 * MIB, 6 * GIB]) {
       sparse(store, "from", size, kept);
       for (const [title, options, expected] of all) {
+        await bucket.delete("to");
         await bucket.copy("from", "to", options);
-        const { "x-amz-checksum-algorithm": _sum, ...fields } = store.objects.get("to")!.fields;
+        const { "x-amz-checksum-algorithm": _sum, "x-amz-checksum-sha256": _sha256, ...fields } =
+          store.objects.get("to")!.fields;
         assert.deepEqual(fields, expected, `${title} of ${size}`);
       }
     }
+  }));
+
+for (const name of isLong ? ["AWS", "R2", "B2"] as const : ["AWS", "R2"] as const) {
+  test(`${name}: no join and no copy in parts has bytes of an object that has replaced a source`, () =>
+    withStore(async (store) => {
+      store.rules = stores[name];
+      const bucket = store.bucket();
+      for (const key of ["a", "b"]) await bucket.put(key, bytesOf(17 * MIB));
+      const [a, b] = await Promise.all(["a", "b"].map((key) => bucket.head(key)));
+      const replace = (): void => {
+        store.objects.set("a", { ...store.objects.get("a")!, bytes: bytesOf(17 * MIB, 2), etag: '"other"' });
+      };
+      const isRefused = ({ code }: S3Error): boolean => ["OBJECT_CHANGED", "PreconditionFailed"].includes(code);
+      for (const act of [() => bucket.join([a!, b!], "to"), () => bucket.copy("a", "to", { overwrite: false })]) {
+        await bucket.put("a", bytesOf(17 * MIB));
+        let copies = 0;
+        store.fails(({ operation }) => void (operation === "CopyPart" && ++copies === 2 && replace()));
+        await assert.rejects(act(), isRefused);
+        store.fails(() => undefined);
+        assert.ok(copies > 1 && !store.objects.has("to") && store.uploads.size === 0);
+      }
+      replace();
+      await assert.rejects(bucket.join([a!, b!], "to"), isRefused);
+      await bucket.delete("a");
+      await assert.rejects(bucket.join([a!, b!], "to"));
+      assert.equal(store.objects.has("to"), false);
+    }));
+}
+
+test("join() makes one object of more objects than an upload has parts", () =>
+  withStore(async (store) => {
+    const bucket = store.bucket();
+    const size = 5 * MIB;
+    for (let i = 0; i < 10_001; i++) sparse(store, `${i}`, size);
+    const sources = Array.from({ length: 10_001 }, (_, i) => ({ key: `${i}`, size, etag: `"${i}"` }));
+    // A part for each object would be one too many.
+    const codes: Readonly<Record<string, string>> = { CopyPart: "Copied", GetObject: "Read" };
+    store.fails(({ operation }) => codes[operation] ? { status: 403, code: codes[operation] } : undefined);
+    await assert.rejects(bucket.join(sources, "all"), { code: "Read" });
   }));
 
 test("metadata that has no members, and members of credentials that look misspelt, are refused", () => {

@@ -152,8 +152,32 @@ export function objectOf(key: string, answer: StoreAnswer): S3Object {
   };
 }
 
+/** Returns an entity tag without its quotes, which some stores omit. */
+export function bareTag(etag: string): string {
+  return etag.trim().replace(/^(?:W\/)?"(.*)"$/, "$1");
+}
+
 /** The status of a store that refuses unsupported conditions. */
 const NOT_IMPLEMENTED = 501;
+/** The statuses of stores that do not support a request. */
+const UNSUPPORTED: readonly number[] = [400, 404, 405, NOT_IMPLEMENTED];
+
+/** Reads the tags of an object, as the field that a copy of it keeps; none if the store has no tags. */
+export async function tagsOf(
+  store: Store,
+  key: string,
+  signal: AbortSignal | undefined,
+): Promise<Record<string, string>> {
+  const request = { method: "GET", action: "read the tags of", key, query: { tagging: "" }, signal } as const;
+  return await store.send(request, async (answer) => {
+    const tags = (await answer.document("Tagging")).all("TagSet").flatMap((set) => set.all("Tag"));
+    const pairs = tags.map((tag) => ["Key", "Value"].map((name) => encoded(tag.text(name) ?? "")).join("="));
+    return { ...(pairs.length > 0 && { "x-amz-tagging": pairs.join("&") }) };
+  }).catch((error) => {
+    if (UNSUPPORTED.includes((error as S3Error).status ?? 0)) return {};
+    throw error;
+  });
+}
 
 /** Removes an object. With `ifMatch` it is sent once: a retry could remove an object that another client has stored since. */
 export async function deleteObject(
@@ -194,7 +218,7 @@ export async function deleteObjects(store: Store, keys: readonly string[]): Prom
     const left = some.length === 1 ? some : await store.send(request, async (answer) => {
       return (await answer.document("DeleteResult")).all("Error").map((each) => each.required("Key"));
     }).catch((error) => {
-      if ([400, 404, 405, NOT_IMPLEMENTED].includes((error as S3Error).status ?? 0)) return some;
+      if (UNSUPPORTED.includes((error as S3Error).status ?? 0)) return some;
       throw error;
     });
     await Promise.all(left.map((key) => deleteObject(store, key)));
