@@ -1,6 +1,6 @@
 import { HttpClient } from "../http/mod.ts";
 import { hashedNames } from "../names/mod.ts";
-import { originalsIn, walk } from "../precompress/internal.ts";
+import { Folder, originalsIn, walk } from "../precompress/internal.ts";
 import { createStaticHandler } from "../static/mod.ts";
 import { bytes, func, integer, listOf, number, schema, type SchemaOf, signal, text } from "../streams/internal.ts";
 import { MAX_TIMER_DELAY, TimeLimit } from "../timers/mod.ts";
@@ -9,7 +9,7 @@ import { type Ask, type Locate, Visitor } from "./visitor.ts";
 
 /** Lists the paths of those files of a folder that a server would send under their own names, sorted. */
 export async function folderFiles(folder: string): Promise<string[]> {
-  const { files } = await walk(folder, { dotfiles: false, followLinks: false, once: false });
+  const { files } = await walk(new Folder(folder), { dotfiles: false, followLinks: false, once: false });
   return originalsIn(files).map(({ path }) => path);
 }
 

@@ -2,8 +2,8 @@ import { access, constants, lstat, stat } from "node:fs/promises";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import process from "node:process";
 import { holds, realPathOf, writeAtomically } from "../files/internal.ts";
-import { explainPlace, originalsIn, readContent, type RunDetails, walk } from "../precompress/internal.ts";
-import { extensions, type FileRecord, readManifest } from "../precompress/mod.ts";
+import { explainPlace, type Folder, manifestIn, originalsIn, type RunDetails, walk } from "../precompress/internal.ts";
+import { extensions, type FileRecord } from "../precompress/mod.ts";
 import type { Former } from "../report/mod.ts";
 import { printable } from "../static/internal.ts";
 import { UsageError } from "./usage.ts";
@@ -65,22 +65,22 @@ export async function writeReports(paths: readonly string[], run: RunDetails): P
 async function formersOf({ places: { previous }, before, settings }: RunDetails): Promise<Former[]> {
   if (previous.length === 0) return before.size > 0 ? [{ name: "", isDeploy: false, records: before }] : [];
   return await Promise.all(previous.map(async (folder): Promise<Former> => {
-    const manifest = await readManifest(folder).catch((error) => {
+    const manifest = await manifestIn(folder).catch((error) => {
       process.stderr.write(`millrace: ${printable(error.message)}; the report compares its files\n`);
     });
     const records = manifest ? new Map(Object.entries(manifest.files)) : await recordsIn(folder, settings);
-    return { name: basename(folder), isDeploy: true, records };
+    return { name: basename(folder.path), isDeploy: true, records };
   }));
 }
 
 /** Returns the records of a deploy without a manifest, made from its files. */
-async function recordsIn(folder: string, options: RunDetails["settings"]): Promise<Map<string, FileRecord>> {
+async function recordsIn(folder: Folder, options: RunDetails["settings"]): Promise<Map<string, FileRecord>> {
   const { files } = await walk(folder, { ...options, once: false });
   const sizes = new Map(files.map(({ path, size }) => [path, size]));
   const formats = Object.entries(extensions);
   const records = new Map<string, FileRecord>();
   for (const { path, size } of originalsIn(files)) {
-    const { sha256 } = await readContent(join(folder, path));
+    const { sha256 } = await folder.contentOf(path);
     const variants = Object.fromEntries(
       formats.filter(([, end]) => sizes.has(path + end)).map(([format, end]) => {
         return [format, { state: "found", settings: "", size: sizes.get(path + end) }];

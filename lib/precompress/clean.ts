@@ -1,7 +1,7 @@
-import { join } from "node:path";
 import { lastingPath, realPathOf, removeTemporary, Turn } from "../files/internal.ts";
 import { bool, schema, type SchemaOf } from "../streams/internal.ts";
 import { isAbandonedTemporary } from "../files/mod.ts";
+import { Folder } from "./folder.ts";
 import { FormerRuns } from "./former_runs.ts";
 import { afterOthers } from "./journal.ts";
 import { manifestName } from "./manifest.ts";
@@ -74,9 +74,9 @@ export interface CleanReport {
 export async function cleanPrecompressed(directory: string, options: CleanOptions = {}): Promise<CleanReport> {
   const { followLinks } = cleanOptions(options);
   const path = lastingPath(directory);
-  const { temporaries } = await walk(path, { dotfiles: true, followLinks, once: true });
-  const folder = await realPathOf(path);
-  const turn = await Turn.take(folder); // waits for other runs of this process
+  const { temporaries } = await walk(new Folder(path), { dotfiles: true, followLinks, once: true });
+  const folder = new Folder(await realPathOf(path));
+  const turn = await Turn.take(folder.path); // waits for other runs of this process
   try {
     return await afterOthers(() => clean(folder, temporaries, followLinks));
   } finally {
@@ -84,9 +84,9 @@ export async function cleanPrecompressed(directory: string, options: CleanOption
   }
 }
 
-async function clean(folder: string, temporaries: readonly string[], followLinks: boolean): Promise<CleanReport> {
+async function clean(folder: Folder, temporaries: readonly string[], followLinks: boolean): Promise<CleanReport> {
   for (const path of temporaries) {
-    if (await isAbandonedTemporary(join(folder, path))) await removeTemporary(join(folder, path));
+    if (await isAbandonedTemporary(folder.at(path))) await removeTemporary(folder.at(path));
   }
   const former = await FormerRuns.recorded(folder, { followLinks });
   if (!former.manifest && !former.journal) return { removed: [], problems: [] };

@@ -1,11 +1,9 @@
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { levels as ranges } from "../codecs/mod.ts";
-import { temporaryPath } from "../files/mod.ts";
 import { ReadableStream } from "../streams/mod.ts";
 import type { Context } from "./context.ts";
-import { codecOf, type DeltaFormat, deltasOf, isDelta, type VariantFormat } from "./formats.ts";
+import { codecOf, type DeltaFormat, deltasOf, type VariantFormat } from "./formats.ts";
 import type { Job, Outcome } from "./job.ts";
-import { dictionaryOf } from "./plan_file.ts";
 import { isSettled, type Plan, type PlannedVariant, type Work } from "./plan.ts";
 import type { VariantRecord } from "./records.ts";
 import { variantPath } from "./tree_files.ts";
@@ -36,7 +34,7 @@ export function compress(plan: Plan, context: Context): Making {
 
 /** Makes variants of enough files at a time to keep the pool busy. Throws the reason of a stop after finished ones. */
 async function* make({ works, failed }: Plan, context: Context): AsyncGenerator<MadeVariant> {
-  const waiting = works.filter((work) => !isSettled(work) && !failed.has(work.file.path)).values();
+  const waiting = [...works].filter((work) => !isSettled(work) && !failed.has(work.file.path)).values();
   let ended: readonly PromiseSettledResult<void>[] = [];
   yield* new ReadableStream<MadeVariant>({
     start(controller): void {
@@ -60,7 +58,7 @@ async function makeVariants(work: Work, tell: (made: MadeVariant) => void, conte
       const variant = planned.get(format);
       if (variant === undefined || variant.record) return variant?.record;
       const level = Math.max(levels[plain], ranges[codecOf(format)].min);
-      const job = jobFor(format, work, { level, limit }, context);
+      const job = jobFor(variant, work, { level, limit }, context);
       const outcome = await run(job, context);
       return await new Promise((settle) => tell({ work, variant, job, outcome, settle }));
     };
@@ -71,7 +69,7 @@ async function makeVariants(work: Work, tell: (made: MadeVariant) => void, conte
 }
 
 function jobFor(
-  format: VariantFormat | DeltaFormat,
+  { format, dictionary }: PlannedVariant,
   work: Work,
   how: Pick<Job, "level" | "limit">,
   context: Context,
@@ -79,14 +77,13 @@ function jobFor(
   const { former, places, trialIn } = context;
   const { file, sha256 } = work;
   const path = variantPath(file.path, format);
-  const dictionary = isDelta(format) ? dictionaryOf(format, work, context) : undefined;
   return {
     ...how,
     ...file,
-    source: join(work.folder ?? places.source, file.path),
-    temporary: temporaryPath(trialIn ? join(trialIn, basename(path)) : join(former.folder, path)),
+    source: (work.folder ?? places.source).at(file.path),
+    temporary: trialIn?.temporaryFor(basename(path)) ?? former.folder.temporaryFor(path),
     format,
-    ...(dictionary && { dictionary: dictionary.file, dictionarySha256: dictionary.sha256 }),
+    ...(dictionary && { dictionary: dictionary.folder.at(dictionary.path), dictionarySha256: dictionary.sha256 }),
     sha256,
     keepsAny: context.cache !== undefined,
   };

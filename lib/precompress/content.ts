@@ -56,39 +56,21 @@ export class DensityProbe {
 /** The size above which files are never whole in memory. It affects the output, since streams compress to other bytes. */
 export const LARGE_FILE: number = 16 * 1024 * 1024;
 
-export interface Content {
-  /** The SHA-256 in hexadecimal. */
-  readonly sha256: string;
-  /** The size in bytes, as read. */
-  readonly size: number;
-  readonly isDense: boolean;
-}
+/** The reason why a file gets no variants. `dense`: its entropy is high; `beside`: it is a compressed form beside its original. */
+export type SkipReason = "small" | "unwanted" | "compressedByName" | "dense" | "beside";
 
-/** Reads a file to its end in constant memory, and returns its hash and density. */
-export async function readContent(path: string): Promise<Content> {
-  const hash = createHash("sha256");
-  const probe = new DensityProbe();
-  let size = 0;
-  const file = await whileUnshared(() => open(path, "r"));
-  const buffer = buffers.pop() ?? new Uint8Array(256 * 1024);
-  try {
-    while (true) {
-      const { bytesRead } = await whileUnshared(() => file.read(buffer, 0, buffer.length));
-      if (bytesRead === 0) break;
-      const chunk = buffer.subarray(0, bytesRead);
-      hash.update(chunk);
-      probe.add(chunk);
-      size += bytesRead;
-    }
-  } finally {
-    buffers.push(buffer);
-    await file.close();
-  }
-  return { sha256: hash.digest("hex"), size, isDense: probe.isDense };
+/** Returns the reason why a file gets no variants, by its name, size and content; undefined if it may get some. */
+export function whyLeftAlone(
+  { path, size }: { readonly path: string; readonly size: number },
+  { isDense }: { readonly isDense: boolean },
+  { isWanted }: { readonly isWanted: (path: string) => boolean },
+  { minSize }: { readonly minSize: number },
+): SkipReason | undefined {
+  if (!isWanted(path)) return "unwanted";
+  if (isCompressedByName(path)) return "compressedByName";
+  if (size < minSize) return "small";
+  return isDense ? "dense" : undefined;
 }
-
-/** Free buffers. With new ones for each file, which are collected late, 300 MB of files took 170 MB of memory. */
-const buffers: Uint8Array<ArrayBuffer>[] = [];
 
 export function sha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");

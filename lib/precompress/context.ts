@@ -1,5 +1,7 @@
 import type { Cache } from "./cache/cache.ts";
 import type { Settings } from "./options.ts";
+import type { SkipReason } from "./content.ts";
+import type { Folder } from "./folder.ts";
 import type { Places } from "./places.ts";
 import type { Pool, ProgressMeter } from "./pool.ts";
 import type { FormerRuns } from "./former_runs.ts";
@@ -8,14 +10,6 @@ import type { FileRecord } from "./records.ts";
 import type { Immutability, Selection } from "./selection.ts";
 import type { Target } from "./target.ts";
 import type { PreviousFiles } from "./tree_files.ts";
-
-/** The dictionary of the site, as deltas need it. */
-export interface SiteDictionary {
-  /** The absolute path of the file. */
-  readonly file: string;
-  /** The SHA-256 of its bytes, in hexadecimal. */
-  readonly sha256: string;
-}
 
 /** The state that the steps of a run share. */
 export interface Context {
@@ -29,20 +23,15 @@ export interface Context {
   readonly former: FormerRuns;
   readonly target: Target;
   /** The previous deploys, latest first. */
-  readonly previous: readonly { readonly folder: string; readonly files: PreviousFiles }[];
-  /** The dictionary of the site and its file, once it exists, or undefined. */
-  siteDictionary: SiteDictionary | undefined;
+  readonly previous: readonly PreviousFiles[];
   readonly cache: Cache | undefined;
   readonly isImmutable: Immutability;
   readonly ledger: RunLog;
   readonly pool: Pool;
   readonly progress: ProgressMeter;
   /** The folder in which a dry run makes variants, none of which gets its place. */
-  trialIn: string | undefined;
+  trialIn: Folder | undefined;
 }
-
-/** The reason why a file gets no variants. `dense`: its entropy is high; `beside`: it is a compressed form beside its original. */
-export type SkipReason = "small" | "unwanted" | "compressedByName" | "dense" | "beside";
 
 /** The record of a run's findings and changes. */
 export class RunLog {
@@ -50,10 +39,10 @@ export class RunLog {
   readonly records: Map<string, FileRecord>;
   /** Files with new variants; in a dry run, files that lack some. */
   readonly compressed: Set<string> = new Set();
-  readonly removed: string[] = [];
-  readonly copied: string[] = [];
+  readonly removed: Set<string> = new Set();
+  readonly copied: Set<string> = new Set();
   /** The compressed files that no run wrote, which are used unchanged. */
-  readonly found: string[] = [];
+  readonly found: Set<string> = new Set();
   /** The files of the copy that no run wrote, which are not changed. */
   readonly ready: Set<string> = new Set();
   /** Obsolete files of earlier runs that could not be removed. */

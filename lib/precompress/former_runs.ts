@@ -1,5 +1,5 @@
-import { join } from "node:path";
 import { foldedName } from "../files/internal.ts";
+import type { Folder } from "./folder.ts";
 import { extensions, type VariantFormat } from "./formats.ts";
 import { type FoundJournal, type JournalEntry, readJournal } from "./journal.ts";
 import { manifestName, parseManifest, readManifestText } from "./manifest.ts";
@@ -18,7 +18,7 @@ const LEADS_OUT = "a symbolic link on its way leads out of the folder: remove th
 
 /** The files that earlier runs wrote below a folder, by its manifest and journal, and the files that are there now. */
 export class FormerRuns {
-  readonly folder: string;
+  readonly folder: Folder;
   readonly isCopy: boolean;
   /** The manifest of the last run that ended, and its text. */
   readonly manifest: Manifest | undefined;
@@ -35,12 +35,12 @@ export class FormerRuns {
   /** The real paths, by their folded forms. */
   #folded: ReadonlyMap<string, readonly string[]> | undefined = undefined;
   /** The folder that links must not leave; undefined if they may. */
-  readonly #root: string | undefined;
+  readonly #root: Folder | undefined;
   /** The existing entries by path, cached, since a plan checks paths several times. */
   readonly #seen = new Map<string, Promise<ExistingEntry>>();
 
   private constructor(
-    folder: string,
+    folder: Folder,
     { isCopy, followLinks }: WritingOptions,
     text: string | undefined,
     journal: FoundJournal | undefined,
@@ -48,14 +48,14 @@ export class FormerRuns {
     this.folder = folder;
     this.isCopy = isCopy;
     this.text = text;
-    this.manifest = text === undefined ? undefined : parseManifest(text, join(folder, manifestName));
+    this.manifest = text === undefined ? undefined : parseManifest(text, folder.at(manifestName));
     this.journal = journal;
     this.places = new RealPlaces(folder);
     this.#root = followLinks && !isCopy ? undefined : folder;
   }
 
-  /** Reads the files that runs wrote to `folder`, a real path that may be missing. Throws a TypeError if its manifest is malformed. */
-  static async of(folder: string, options: WritingOptions): Promise<FormerRuns> {
+  /** Reads the files that runs wrote to `folder`, which may be missing. Throws a TypeError if its manifest is malformed. */
+  static async of(folder: Folder, options: WritingOptions): Promise<FormerRuns> {
     const runs = new FormerRuns(folder, options, await readManifestText(folder), await readJournal(folder));
     const { journal, manifest, places, records } = runs;
     for (const [recorded, record] of Object.entries(manifest?.files ?? {})) {
@@ -81,7 +81,7 @@ export class FormerRuns {
   }
 
   /** Reads former runs like {@linkcode of}, including copies of an earlier run. */
-  static async recorded(folder: string, { followLinks }: Pick<WritingOptions, "followLinks">): Promise<FormerRuns> {
+  static async recorded(folder: Folder, { followLinks }: Pick<WritingOptions, "followLinks">): Promise<FormerRuns> {
     const runs = await FormerRuns.of(folder, { isCopy: true, followLinks });
     const isCopy = runs.manifest?.copied ?? runs.journal?.copied ?? false;
     return isCopy ? runs : await FormerRuns.of(folder, { isCopy, followLinks });
@@ -89,7 +89,7 @@ export class FormerRuns {
 
   /** Returns the path of a recorded file; its real place if no link leads there any more. */
   async #keyOf(path: string, { place = path }: FileRecord): Promise<string> {
-    return place === path || (await this.places.of(path))?.path === join(this.folder, place) ? path : place;
+    return place === path || (await this.places.of(path))?.path === this.folder.at(place) ? path : place;
   }
 
   #takeFile(path: string, { sha256, found, madeOf }: FileRecord, isCopied: boolean): void {
@@ -126,7 +126,7 @@ export class FormerRuns {
   /** Returns the real path of `path`; `path` itself if its folder is missing, or its name differs only in case. */
   async placeOf(path: string): Promise<string> {
     const place = await this.places.of(path);
-    return place === undefined || place.isOtherCase ? join(this.folder, path) : place.path;
+    return place === undefined || place.isOtherCase ? this.folder.at(path) : place.path;
   }
 
   /** Reads the existing entry of a place. A name in another case does not count, since servers on other systems would not find it. */

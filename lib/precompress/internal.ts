@@ -4,16 +4,16 @@
  * @module
  */
 export { detailedRun } from "./detailed_run.ts";
-export type { SkipReason } from "./context.ts";
+export type { SkipReason } from "./content.ts";
+export { Folder } from "./folder.ts";
 export { generationOf } from "./formats.ts";
 export { levelOptions, precompressOptions, withFolders } from "./options.ts";
 export { requireSound, toldBy } from "./selection.ts";
-export { isOwnName, ManifestLines } from "./manifest.ts";
+export { isOwnName, manifestIn, ManifestLines } from "./manifest.ts";
 export { holds, isWithin } from "../files/internal.ts";
 export { placesOf, realOf } from "./places.ts";
 export { explain, explainPlace } from "./problem.ts";
 export { originalsIn } from "./tree_files.ts";
 export { typeOf } from "./report.ts";
 export type { RunDetails } from "./report.ts";
-export { readContent } from "./content.ts";
 export { walk } from "./walk.ts";

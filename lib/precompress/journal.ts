@@ -1,6 +1,5 @@
 import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { lstat, readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
 import process from "node:process";
 import {
   type LockedBy,
@@ -10,6 +9,7 @@ import {
   whileRefusedNow,
   whileUnshared,
 } from "../files/internal.ts";
+import type { Folder } from "./folder.ts";
 import { checkedRecord, checkedVariant, isFormat, isKey, journalName } from "./manifest.ts";
 import type { FileRecord, VariantRecord } from "./records.ts";
 import type { DeltaFormat, VariantFormat } from "./formats.ts";
@@ -39,8 +39,8 @@ export interface FoundJournal {
 }
 
 /** Returns the journal in `folder`, if there is one: a run is in progress, or was killed. Throws if it cannot be read. */
-export async function readJournal(folder: string): Promise<FoundJournal | undefined> {
-  const path = join(folder, journalName);
+export async function readJournal(folder: Folder): Promise<FoundJournal | undefined> {
+  const path = folder.at(journalName);
   let text: string;
   try {
     // Links are not followed, and pipes not opened, since reading a pipe might never end.
@@ -86,7 +86,7 @@ export class Journal {
    * Error if one is in progress or the folder is unwritable.
    */
   static async open(
-    folder: string,
+    folder: Folder,
     { copied, toRemove, expected, signal, waits = WAITS }: {
       readonly copied: boolean;
       readonly toRemove: boolean;
@@ -95,7 +95,7 @@ export class Journal {
       readonly waits?: readonly number[];
     },
   ): Promise<Journal> {
-    const path = join(folder, journalName);
+    const path = folder.at(journalName);
     const lock = await lockedFolder(folder, waits, signal);
     try {
       const found = await readJournal(folder);
@@ -108,7 +108,7 @@ export class Journal {
         const { code = "" } = error as NodeJS.ErrnoException;
         if (!toRemove || !["ENOSPC", "EDQUOT"].includes(code)) {
           journal.leave();
-          throw cannotWrite(folder, error);
+          throw cannotWrite(folder.path, error);
         }
       }
       return journal;
@@ -157,14 +157,14 @@ export class Journal {
 
 /** Acquires the lock of a folder that runs write to, with a warning if that takes long. */
 async function lockedFolder(
-  folder: string,
+  folder: Folder,
   [waitFor, ...longer]: readonly number[],
   signal: AbortSignal | undefined,
 ): Promise<ProcessLock> {
   signal?.throwIfAborted();
   let holder: LockedBy | undefined;
   const busy = (by: LockedBy): Error => atWork(folder, (holder = by).processId);
-  const lock = new ProcessLock({ directory: folder, subject: `the folder ${folder}`, waitFor, busy });
+  const lock = new ProcessLock({ directory: folder.path, subject: `the folder ${folder.path}`, waitFor, busy });
   const stop = (): void => lock.release();
   signal?.addEventListener("abort", stop);
   try {
@@ -174,10 +174,10 @@ async function lockedFolder(
   } catch (error) {
     signal?.throwIfAborted();
     if (holder === undefined) {
-      throw (error as { code?: unknown }).code === undefined ? error : cannotWrite(folder, error);
+      throw (error as { code?: unknown }).code === undefined ? error : cannotWrite(folder.path, error);
     }
     if (longer.length === 0) throw error;
-    process.emitWarning(`process ${holder.processId} is at work in ${folder}: its end is waited for`);
+    process.emitWarning(`process ${holder.processId} is at work in ${folder.path}: its end is waited for`);
   } finally {
     signal?.removeEventListener("abort", stop);
   }
@@ -185,14 +185,14 @@ async function lockedFolder(
 }
 
 /** Opens an existing journal, or begins one; returns its descriptor. */
-function openJournal(folder: string, path: string, isThere: boolean): number {
+function openJournal(folder: Folder, path: string, isThere: boolean): number {
   const { O_APPEND, O_WRONLY, O_NOFOLLOW = 0 } = constants;
   try {
     const flags = isThere ? O_APPEND | O_WRONLY | O_NOFOLLOW : "ax";
     return whileRefusedNow(() => openSync(path, flags), { codes: UNSHARED });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") throw new FolderChangedError(folder);
-    throw cannotWrite(folder, error);
+    throw cannotWrite(folder.path, error);
   }
 }
 
@@ -200,14 +200,14 @@ function notOurs(path: string): Error {
   return new Error(`${path} is in the way of a run's journal, and none: remove it and run again`);
 }
 
-function atWork(folder: string, processId: number): Error {
-  return new Error(`another run, of process ${processId}, is at work in ${folder}: wait for its end, or end it`);
+function atWork(folder: Folder, processId: number): Error {
+  return new Error(`another run, of process ${processId}, is at work in ${folder.path}: wait for its end, or end it`);
 }
 
 /** The failure of a run with an obsolete plan. */
 export class FolderChangedError extends Error {
-  constructor(folder: string) {
-    super(`another run changed ${folder} meanwhile: run again`);
+  constructor(folder: Folder) {
+    super(`another run changed ${folder.path} meanwhile: run again`);
   }
 }
 

@@ -1,7 +1,8 @@
 import { readFile, stat } from "node:fs/promises";
-import { isAbsolute, join, sep } from "node:path";
+import { isAbsolute, sep } from "node:path";
 import { isLockName, lastingPath, whileUnshared } from "../files/internal.ts";
 import { isTemporaryName } from "../files/mod.ts";
+import { Folder } from "./folder.ts";
 import { type DeltaFormat, extensions, type VariantFormat } from "./formats.ts";
 import type { DictionaryRecord, FileRecord, Manifest, VariantRecord } from "./records.ts";
 
@@ -190,15 +191,19 @@ function isPath(path: unknown): path is string {
  * ```
  */
 export async function readManifest(folder: string): Promise<Manifest | undefined> {
-  const path = lastingPath(folder);
-  const text = await readManifestText(path);
-  return text === undefined ? undefined : parseManifest(text, join(path, manifestName));
+  return await manifestIn(new Folder(lastingPath(folder)));
+}
+
+/** Returns the manifest in `folder`, or undefined. Throws a TypeError if it is malformed. */
+export async function manifestIn(folder: Folder): Promise<Manifest | undefined> {
+  const text = await readManifestText(folder);
+  return text === undefined ? undefined : parseManifest(text, folder.at(manifestName));
 }
 
 /** Returns the text of the manifest in `folder`, or undefined. */
-export async function readManifestText(folder: string): Promise<string | undefined> {
+export async function readManifestText(folder: Folder): Promise<string | undefined> {
   try {
-    const path = join(folder, manifestName);
+    const path = folder.at(manifestName);
     if (!(await stat(path)).isFile()) throw new TypeError(`${path} is not a manifest: remove it and run again`);
     return await whileUnshared(() => readFile(path, "utf8"));
   } catch (error) {

@@ -1,7 +1,7 @@
 import { lstat, readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { foldedName, holds, listedName, realPathOf } from "../files/internal.ts";
-import { readContent } from "./content.ts";
+import { type Folder, readContent } from "./folder.ts";
 import { explain } from "./problem.ts";
 
 /** The real location of a path below a folder. */
@@ -18,12 +18,11 @@ export interface RealPlace {
 
 /** Resolves links to folders in paths below a root. */
 export class RealPlaces {
-  readonly #root: string;
+  readonly #root: Folder;
   /** Real paths of folders that exist, by their paths below the root. */
   readonly #folders = new Map<string, string>();
 
-  /** @param root A real path. */
-  constructor(root: string) {
+  constructor(root: Folder) {
     this.#root = root;
   }
 
@@ -33,11 +32,11 @@ export class RealPlaces {
     const real = this.#folders.get(folder) ?? await this.#look(folder);
     if (real === undefined) return undefined;
     const name = path.slice(folder === "." ? 0 : folder.length + 1);
-    const called = join(this.#root, folder);
+    const called = this.#root.at(folder);
     const isOtherCase = real !== called && foldedName(real) === foldedName(called) && !await this.#hasLink(folder);
     return {
       path: join(real, name),
-      isInside: holds(this.#root, real),
+      isInside: holds(this.#root.path, real),
       isDirect: real === called || isOtherCase,
       isOtherCase,
     };
@@ -45,14 +44,14 @@ export class RealPlaces {
 
   async #hasLink(folder: string): Promise<boolean> {
     for (let path = folder; path !== "."; path = dirname(path)) {
-      if ((await lstat(join(this.#root, path))).isSymbolicLink()) return true;
+      if ((await lstat(this.#root.at(path))).isSymbolicLink()) return true;
     }
     return false;
   }
 
   async #look(folder: string): Promise<string | undefined> {
     try {
-      const real = await realPathOf(join(this.#root, folder));
+      const real = await realPathOf(this.#root.at(folder));
       if (!(await lstat(real)).isDirectory()) return undefined;
       this.#folders.set(folder, real);
       return real;
@@ -70,8 +69,8 @@ export class RealPlaces {
 }
 
 /** Whether a folder from `root` on lists a part of a path in another case or normalization, which the file system ignores. */
-export async function isListedOtherwise(path: string, root: string): Promise<boolean> {
-  for (let at = path; at !== root && dirname(at) !== at; at = dirname(at)) {
+export async function isListedOtherwise(path: string, root: Folder): Promise<boolean> {
+  for (let at = path; at !== root.path && dirname(at) !== at; at = dirname(at)) {
     const names = await readdir(dirname(at)).catch(() => []); // a folder that is missing, or may not be listed
     if (listedName(at, names) !== basename(at)) return true;
   }
@@ -109,7 +108,7 @@ const FOLDER: ExistingEntry = { kind: "obstacle", message: FOLDER_IN_THE_WAY, is
 /** Reads the existing entry of `place`. A link there must not leave `root`, if that is given. */
 export async function occupantAt(
   place: RealPlace | undefined,
-  root: string | undefined,
+  root: Folder | undefined,
   wrote: (sha256: string) => boolean,
 ): Promise<ExistingEntry> {
   if (place === undefined) return NOTHING;
@@ -117,7 +116,7 @@ export async function occupantAt(
     const status = await lstat(place.path);
     const isLink = status.isSymbolicLink();
     const real = isLink ? await realPathOf(place.path) : place.path;
-    if (isLink && root !== undefined && !holds(root, real)) {
+    if (isLink && root !== undefined && !holds(root.path, real)) {
       return obstacle("a symbolic link that leads out of the folder is in the way: remove it");
     }
     const found = isLink ? await stat(real) : status;
@@ -132,12 +131,4 @@ export async function occupantAt(
     const isThere = await lstat(place.path).then(() => true, () => false);
     return isThere ? obstacle("a symbolic link that leads nowhere is in the way: remove it") : NOTHING;
   }
-}
-
-/** Whether a file has another one's modification time and permissions, in whole ms, since some file systems keep no more. */
-export function isAlike(
-  { mtimeMs, mode }: Pick<OccupantFile, "mtimeMs" | "mode">,
-  other: { readonly mtimeMs: number; readonly mode: number },
-): boolean {
-  return Math.abs(mtimeMs - other.mtimeMs) < 1 && mode === other.mode;
 }

@@ -2,34 +2,42 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { holds, isOneFolder, lastingPath, realPath, realPathOf } from "../files/internal.ts";
 import { isBucketAddress } from "./cache/cache_store.ts";
+import { Folder } from "./folder.ts";
 import { manifestName } from "./manifest.ts";
 import type { PrecompressOptions } from "./options.ts";
 import { explain } from "./problem.ts";
 
-/** The folders of a run, as real paths. */
+/** The folders of a run. */
 export interface Places {
-  readonly source: string;
+  readonly source: Folder;
   /** The folder that the variants are written to: `source`, or that of `out`. */
-  readonly target: string;
+  readonly target: Folder;
   /** The folders of previous deploys, for deltas, latest first. */
-  readonly previous: readonly string[];
-  /** The folder of the cache, or the address of its bucket. */
+  readonly previous: readonly Folder[];
+  /** The real path of the cache's folder, or the address of its bucket. */
   readonly cache: string | undefined;
 }
 
 export async function placesOf(directory: string, options: PrecompressOptions): Promise<Places> {
-  const source = await folder(directory);
+  const source = await existing(directory);
   const target = options.out === undefined ? source : realOf(options.out);
   if (options.out !== undefined && isEither(source, target)) {
     throw new TypeError(`${options.out} and ${directory} must not hold each other: choose a folder elsewhere for out`);
   }
-  const named = await Promise.all([options.previous ?? []].flat().map((each) => folder(each)));
+  const named = await Promise.all([options.previous ?? []].flat().map((each) => existing(each)));
   const { retain } = options;
   const previous = retain === undefined ? named : await latestIn(named[0]!, retain, [source, target]);
   if (previous.some((each) => isOneFolder(each, target))) {
     throw new TypeError(`previous is the folder that is written to, ${target}: name a copy of the previous deploy`);
   }
-  return { source, target, previous, cache: cacheOf(options.cache, [source, target]) };
+  const cache = cacheOf(options.cache, [source, target]);
+  const folder = new Folder(source);
+  return {
+    source: folder,
+    target: target === source ? folder : new Folder(target),
+    previous: previous.map((each) => new Folder(each)),
+    cache,
+  };
 }
 
 /** Returns the latest deploys in a folder, latest first, without those that contain one of `others`. */
@@ -57,7 +65,8 @@ function cacheOf(path: string | undefined, others: readonly string[]): string | 
   throw new TypeError(`the cache ${path} and ${other} must not hold each other: ${hint}`);
 }
 
-async function folder(path: string): Promise<string> {
+/** Returns the real path of a folder that must exist. */
+async function existing(path: string): Promise<string> {
   if (typeof path !== "string") throw new TypeError(`cannot read ${path}: name the folder by its path`);
   if (path === "") throw new TypeError('cannot read "": name the folder, "." if it is the current one');
   try {

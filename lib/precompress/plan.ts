@@ -1,5 +1,7 @@
+import type { Folder, HashedFile } from "./folder.ts";
 import type { DeltaFormat, VariantFormat } from "./formats.ts";
-import type { DictionaryRecord, VariantRecord } from "./records.ts";
+import type { VariantRecord } from "./records.ts";
+import type { PreviousVersion } from "./tree_files.ts";
 import type { FoundFile } from "./walk.ts";
 
 export interface PlannedVariant {
@@ -12,18 +14,20 @@ export interface PlannedVariant {
   readonly replacesAny: boolean;
   /** Whether another file's copy has the place, and stays there unless the variant replaces it. */
   readonly isBeside?: boolean;
+  /** The dictionary, for a delta: the previous version of the file, or the dictionary of the site. */
+  readonly dictionary?: HashedFile | undefined;
   /** A compressed form in its place that no run wrote: used unchanged, unless its bytes are a run's. */
   readonly theirs?: VariantRecord;
 }
 
 /** The variants that a file should have. */
 export interface Work extends Copy {
-  /** The former versions of the file, latest first, each with the folder that its path is relative to. */
-  readonly dictionaries: readonly (DictionaryRecord & { readonly folder: string })[];
+  /** The previous versions of the file with other content, latest first. */
+  readonly dictionaries: readonly PreviousVersion[];
   /** The SHA-256 of the site's dictionary, if the file gets deltas against it. */
   readonly siteDictionary?: string | undefined;
   /** The folder of the file, if it is not the run's, because a run made the file. */
-  readonly folder?: string;
+  readonly folder?: Folder;
   readonly variants: readonly PlannedVariant[];
 }
 
@@ -46,12 +50,12 @@ export interface NewDictionary {
 /** All changes that a run will make in the target. */
 export class Plan {
   /** All files that were read, with their variants, if any. */
-  readonly works: Work[] = [];
-  readonly copies: Copy[] = [];
+  readonly works: Set<Work> = new Set();
+  readonly copies: Set<Copy> = new Set();
   /** Files of the tree at the paths of other files' variants, copied like all others. */
-  readonly extras: Copy[] = [];
+  readonly extras: Set<Copy> = new Set();
   /** Paths of temporary files that killed runs left below the target. */
-  readonly temporaries: string[];
+  readonly temporaries: Set<string> = new Set();
   /** Written files that get the original's time and permissions, by path. */
   readonly alike: Map<string, FoundFile> = new Map();
   /** Paths of obsolete written files, which are removed before any is made. */
@@ -64,16 +68,14 @@ export class Plan {
   readonly failed: Set<string> = new Set();
   /** A dictionary of the site, which is written before the variants that need it are made. */
   newDictionary: NewDictionary | undefined;
-
-  constructor(temporaries: string[]) {
-    this.temporaries = temporaries;
-  }
+  /** The file of the site's dictionary, once it exists, or undefined. */
+  siteDictionary: HashedFile | undefined;
 
   /** Whether only the manifest in the target is to be changed. */
   get isEmpty(): boolean {
     const { works, copies, alike, stale, temporaries } = this;
-    return this.newDictionary === undefined && works.every(isSettled) &&
-      copies.length + alike.size + stale.size + temporaries.length === 0;
+    return this.newDictionary === undefined && [...works].every(isSettled) &&
+      copies.size + alike.size + stale.size + temporaries.size === 0;
   }
 }
 

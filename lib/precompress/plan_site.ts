@@ -1,45 +1,269 @@
+import { basename } from "node:path";
 import type { Context } from "./context.ts";
-import { extensions } from "./formats.ts";
-import { Plan, type Work } from "./plan.ts";
-import { planExtra, planFile } from "./plan_file.ts";
-import { planSiteDictionary } from "./site/site_dictionary.ts";
+import type { HashedFile } from "./folder.ts";
+import {
+  type DeltaFormat,
+  deltasOf,
+  extensions,
+  generationOf,
+  isDelta,
+  isSiteDelta,
+  type VariantFormat,
+} from "./formats.ts";
+import { FOLDER_IN_THE_WAY, type OccupantFile } from "./occupant.ts";
+import { isFormOf, type Original, readOriginals } from "./original.ts";
+import { Plan, type PlannedVariant, type Work } from "./plan.ts";
+import type { VariantRecord } from "./records.ts";
+import { isPage } from "./site/sample.ts";
+import { chooseSiteDictionary, type SiteDictionary } from "./site/site_dictionary.ts";
 import { NOT_AS_WRITTEN } from "./target.ts";
+import { variantPath } from "./tree_files.ts";
+import type { FoundFile } from "./walk.ts";
 import type { Found } from "./walk_site.ts";
 
 /** Plans the changes of a run; changes nothing. */
 export async function planSite(found: Found, context: Context): Promise<Plan> {
   const { former, ledger, pool, progress, settings } = context;
-  const { signal } = settings;
-  const plan = new Plan(found.temporaries);
+  const plan = new Plan();
+  for (const path of found.temporaries) plan.temporaries.add(path);
   let [jobs, bytes] = [0, 0];
-  const expectWork = ({ file, variants }: Work): void => {
-    for (const { format, record } of variants) {
+  const add = (work: Work): void => {
+    plan.works.add(work);
+    for (const { format, record } of work.variants) {
       if (record) continue;
-      progress.expect(format, file.size);
+      progress.expect(format, work.file.size);
       jobs++;
-      bytes += file.size;
+      bytes += work.file.size;
     }
   };
-  if (settings.siteDictionary) await planSiteDictionary(found, plan, context);
-  for (const work of plan.works) expectWork(work);
-  // The largest files first, so that no long job is left at the end.
-  for (const file of found.files.toSorted((a, b) => b.size - a.size)) {
-    signal?.throwIfAborted();
-    await planFile(file, found, plan, context).catch((error) => ledger.fail(file.path, error));
-    const work = plan.works.at(-1);
-    if (work?.file === file) expectWork(work);
+  const chosen = settings.siteDictionary ? await chooseSiteDictionary(found.files, context) : undefined;
+  const dictionary = chosen && await planSiteDictionary(chosen, found, plan, context);
+  if (dictionary) add(dictionary);
+  for await (const original of readOriginals(found, context)) {
+    const work = await planFile(original, found, plan, context).catch((error) => {
+      if (original.leftAlone === "beside") plan.unknown.add(original.file.path);
+      ledger.fail(original.file.path, error);
+    });
+    if (work) add(work);
     if (!settings.dryRun) pool.prepare(jobs, bytes); // the workers load during the planning
-  }
-  for (const file of former.isCopy ? found.beside.values() : []) {
-    signal?.throwIfAborted();
-    await planExtra(file, plan, context);
   }
   for (const path of found.beside.keys()) {
     // A leftover of a run whose manifest was lost; useless without the folder of `previous`.
-    if (/\.dc[bz]$/.test(path) && !plan.decided.has(await former.placeOf(path))) ledger.found.push(path);
+    if (/\.dc[bz]$/.test(path) && !plan.decided.has(await former.placeOf(path))) ledger.found.add(path);
   }
   await planStale(found, plan, context);
   return plan;
+}
+
+/** Plans the file of the site's dictionary; undefined if it is planned like any other file, or cannot exist. */
+async function planSiteDictionary(
+  { path, bytes, sha256, madeOf }: SiteDictionary,
+  found: Found,
+  plan: Plan,
+  context: Context,
+): Promise<Work | undefined> {
+  const { former, ledger, origin, places, settings } = context;
+  const isInSource = found.paths.has(path);
+  if (!isInSource) plan.decided.add(await former.placeOf(path));
+  const occupant = await (isInSource ? origin : former).look(path);
+  const isThere = occupant.kind === "file" && occupant.sha256 === sha256;
+  if (!isThere && (isInSource || occupant.kind !== "nothing")) {
+    ledger.fail(path, new Error("it is in the way of the dictionary of the site: remove it and run again"));
+    return undefined;
+  }
+  ledger.siteDictionary = { path, size: bytes.length, madeOf };
+  if (isInSource) {
+    // Without a manifest, the file is not recognized as a copy: it stays, and is compressed like any other.
+    if (!former.isCopy) ledger.ready.add(path);
+    plan.siteDictionary = { folder: places.source, path, sha256 };
+    return undefined;
+  }
+  const { mtimeMs, mode } = isThere ? occupant : { mtimeMs: newestOf(found.files), mode: 0o644 };
+  const file = { path, size: bytes.length, mtimeMs, mode };
+  if (isThere && !occupant.isOurs) ledger.ready.add(path);
+  if (!isThere) plan.newDictionary = { file, bytes, sha256 };
+  const { folder } = former;
+  plan.siteDictionary = { folder, path, sha256 };
+  const original = { file, content: { sha256, size: bytes.length, isDense: false } };
+  const variants: PlannedVariant[] = [];
+  for (const format of bytes.length >= settings.minSize ? settings.formats : []) {
+    const variant = await planVariant({ ...original, format, plain: format }, found, plan, context);
+    if (variant) variants.push(variant);
+  }
+  return { file, sha256, dictionaries: [], folder, variants };
+}
+
+/** Returns the latest modification time of the pages in ms: whole seconds, which every file system supports. */
+function newestOf(files: readonly FoundFile[]): number {
+  const newest = files.reduce((latest, file) => isPage(file) ? Math.max(latest, file.mtimeMs) : latest, 0);
+  return Math.floor(newest / 1000) * 1000;
+}
+
+/** Decides what to do for a file; undefined if it gets no record of variants. */
+async function planFile(original: Original, found: Found, plan: Plan, context: Context): Promise<Work | undefined> {
+  const { former, isImmutable, ledger, settings } = context;
+  const { file, content: { sha256 }, leftAlone, dictionaries } = original;
+  if (former.isCopy && !await planCopy(file, sha256, plan, context)) return undefined;
+  if (leftAlone === "beside") {
+    plan.extras.add({ file, sha256, immutable: isImmutable(file.path, sha256) });
+    return undefined;
+  }
+  if (leftAlone) ledger.leftAlone.set(file.path, leftAlone);
+  const siteDictionary = !leftAlone && isPage(file) ? plan.siteDictionary : undefined;
+  const variants: PlannedVariant[] = [];
+  for (const plain of leftAlone ? [] : settings.formats) {
+    const planned = await planVariant({ ...original, format: plain, plain }, found, plan, context);
+    if (planned) variants.push(planned);
+    for (const format of deltasOf[plain]) {
+      const dictionary = isSiteDelta(format) ? siteDictionary : dictionaries[generationOf(format)];
+      if (dictionary === undefined) continue;
+      const owner = variantPath(file.path, format).replace(/\.dc[bz]$/, "");
+      // The place belongs to another file's delta: for example, to one of app.js.2.
+      if (owner !== file.path && found.paths.has(owner)) continue;
+      const wanted = { ...original, format, plain, plainRecord: planned?.record, dictionary };
+      const delta = await planVariant(wanted, found, plan, context);
+      if (delta) variants.push(delta);
+    }
+  }
+  const immutable = isImmutable(file.path, sha256);
+  return { file, sha256, immutable, dictionaries, siteDictionary: siteDictionary?.sha256, variants };
+}
+
+/** Decides how a file is copied to the target. Returns false if a file that no run wrote has its place. */
+async function planCopy(file: FoundFile, sha256: string, plan: Plan, context: Context): Promise<boolean> {
+  const { former, isImmutable, ledger, settings } = context;
+  plan.decided.add(await former.placeOf(file.path));
+  const occupant = await former.look(file.path);
+  // A folder may be removed together with the files that runs wrote there.
+  if (occupant.kind === "obstacle" && !occupant.isFolder) {
+    ledger.fail(file.path, new Error(occupant.message));
+    return false;
+  }
+  if (occupant.kind === "file" && occupant.sha256 === sha256 && !occupant.isLink) {
+    if (!occupant.isOurs && !settings.force) ledger.ready.add(file.path);
+    else if (!isAlike(occupant, file)) plan.alike.set(file.path, file);
+    return true;
+  }
+  if (occupant.kind === "file" && !occupant.isOurs && !settings.force) {
+    ledger.fail(file.path, new Error("it is in the way and not what a run copied there: remove it, or use --force"));
+    return false;
+  }
+  plan.copies.add({ file, sha256, immutable: isImmutable(file.path, sha256) });
+  return true;
+}
+
+/** Whether a file has another one's modification time and permissions, in whole ms, since some file systems keep no more. */
+function isAlike(
+  { mtimeMs, mode }: OccupantFile,
+  other: FoundFile,
+): boolean {
+  return Math.abs(mtimeMs - other.mtimeMs) < 1 && mode === other.mode;
+}
+
+/** A variant to decide about. */
+interface Wanted extends Pick<Original, "file" | "content"> {
+  readonly format: VariantFormat | DeltaFormat;
+  /** The format of the variant; for a delta, the one without a dictionary. */
+  readonly plain: VariantFormat;
+  /** The valid variant in the format without a dictionary, if any. */
+  readonly plainRecord?: VariantRecord | undefined;
+  /** The dictionary, for a delta: the previous version of the file, or the dictionary of the site. */
+  readonly dictionary?: HashedFile;
+}
+
+/** Decides about a variant; undefined if it cannot exist, which is reported. */
+async function planVariant(
+  wanted: Wanted,
+  found: Found,
+  plan: Plan,
+  context: Context,
+): Promise<PlannedVariant | undefined> {
+  const { former, ledger, settings: { force } } = context;
+  const { file, content, format, plain, dictionary } = wanted;
+  const path = variantPath(file.path, format);
+  if (former.isCopy && found.folders.has(path)) {
+    ledger.fail(path, new Error(FOLDER_IN_THE_WAY), wanted);
+    return undefined;
+  }
+  plan.decided.add(await former.placeOf(path));
+  const settings = settingsOf(wanted, context);
+  const planned: PlannedVariant = { format, settings, dictionary, replacesAny: force };
+  const copied = former.isCopy ? found.beside.get(path) : undefined;
+  if (copied && force) return { ...planned, isBeside: true };
+  if (copied) return await besideOriginal(copied, planned, wanted, context);
+  const occupant = await former.look(path);
+  // In a copy, a folder may be removed together with the files that runs wrote there.
+  if (occupant.kind === "obstacle" && !(former.isCopy && occupant.isFolder)) {
+    ledger.fail(path, new Error(occupant.message), wanted);
+    return undefined;
+  }
+  const before = former.records.get(file.path);
+  const known = before?.sha256 === content.sha256 ? before.variants : {};
+  // The limit of a delta depends on the size of the variant that it replaces.
+  const isSame = format === plain || areSame(known[plain], wanted.plainRecord);
+  const usable = known[format]?.settings === settings && isSame && !force ? known[format] : undefined;
+  if (occupant.kind !== "file") return usable?.state === "unworthy" ? { ...planned, record: usable } : planned;
+  if (occupant.isOurs) {
+    if (usable?.state === "kept" && occupant.sha256 === usable.sha256) {
+      if (!isAlike(occupant, file)) plan.alike.set(path, file);
+      return { ...planned, record: usable };
+    }
+    // A variant of other content must not be served meanwhile.
+    if (usable?.state === "unworthy" || before?.sha256 !== content.sha256) plan.stale.add(path);
+    return usable?.state === "unworthy" ? { ...planned, record: usable } : planned;
+  }
+  if (force) return planned;
+  return await besideTheirs(occupant, planned, usable, wanted, context);
+}
+
+/** Decides about a variant whose place in the target has a file that no run wrote. */
+async function besideTheirs(
+  occupant: OccupantFile,
+  planned: PlannedVariant,
+  usable: VariantRecord | undefined,
+  wanted: Wanted,
+  { former, ledger }: Context,
+): Promise<PlannedVariant | undefined> {
+  const { format, settings, dictionary } = planned;
+  const path = variantPath(wanted.file.path, format);
+  const found: VariantRecord = { state: "found", settings, size: occupant.size, sha256: occupant.sha256 };
+  if (usable?.state === "found" && usable.sha256 === occupant.sha256) return { ...planned, record: usable };
+  if (!await isFormOf(wanted.content, { folder: former.folder, path }, format, dictionary)) {
+    ledger.fail(path, inTheWay(wanted.file.path), wanted);
+    return undefined;
+  }
+  const isFinal = occupant.isLink || usable?.state === "unworthy";
+  return { ...planned, ...(isFinal ? { record: found } : { theirs: found }) };
+}
+
+/** Decides about a variant whose place is that of a file in the tree that is copied. */
+async function besideOriginal(
+  beside: FoundFile,
+  planned: PlannedVariant,
+  wanted: Wanted,
+  { ledger, places }: Context,
+): Promise<PlannedVariant | undefined> {
+  const { format, settings, dictionary } = planned;
+  const { path } = beside;
+  if (!await isFormOf(wanted.content, { folder: places.source, path }, format, dictionary)) {
+    ledger.fail(path, inTheWay(wanted.file.path), wanted);
+    return undefined;
+  }
+  const { size, sha256 } = await places.source.contentOf(path);
+  return { ...planned, record: { state: "found", settings, size, sha256 } };
+}
+
+function areSame(a: VariantRecord | undefined, b: VariantRecord | undefined): boolean {
+  return a?.state === b?.state && a?.size === b?.size;
+}
+
+function inTheWay(path: string): Error {
+  return new Error(`it is in the way and not made from ${basename(path)}: remove it, exclude that, or use --force`);
+}
+
+function settingsOf({ format, plain, dictionary }: Wanted, { settings: { levels, minSaving } }: Context): string {
+  const base = `level ${levels[plain]}, saving ${minSaving}`;
+  return isDelta(format) ? `${base}, dictionary ${dictionary!.sha256}` : base;
 }
 
 const suffixes = Object.values(extensions);

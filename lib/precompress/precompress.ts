@@ -47,7 +47,7 @@ export async function precompressInDetail(directory: string, options: Precompres
   const asked = await askedFor(lastingPath(directory), options);
   const { places, settings: { dryRun, signal } } = asked;
   // Waits for other runs of this process; a dry run, which changes nothing, does not wait.
-  const turn = dryRun ? undefined : await Turn.take(places.target, { signal });
+  const turn = dryRun ? undefined : await Turn.take(places.target.path, { signal });
   try {
     return await afterOthers(() => run(asked));
   } finally {
@@ -100,10 +100,7 @@ async function contextOf({ told, ...asked }: Asked): Promise<Context> {
     origin,
     former,
     target: new Target(former),
-    previous: await Promise.all(places.previous.map(async (folder) => {
-      return { folder, files: await PreviousFiles.in(folder, settings) };
-    })),
-    siteDictionary: undefined,
+    previous: await Promise.all(places.previous.map((folder) => PreviousFiles.in(folder, settings))),
     isImmutable: immutabilityOf(told, [origin.records, former.records]),
     ledger: new RunLog(former.records),
     pool: new Pool(jobs, memory),

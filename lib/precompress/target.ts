@@ -1,5 +1,5 @@
 import { chmod, lstat, mkdir, utimes } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import {
   flushFolder,
   identityOf,
@@ -47,8 +47,8 @@ export class Target {
     { toRemove = false, signal }: { readonly toRemove?: boolean; readonly signal?: AbortSignal | undefined } = {},
   ): Promise<void> {
     const { folder, isCopy, journal, text } = this.#former;
-    await makeDirectory(folder).catch((error) => {
-      throw cannotWrite(folder, error);
+    await makeDirectory(folder.path).catch((error) => {
+      throw cannotWrite(folder.path, error);
     });
     this.#writing = await Journal.open(folder, { copied: isCopy, toRemove, expected: journal?.length, signal });
     if (await readManifestText(folder) === text) return;
@@ -144,7 +144,7 @@ export class Target {
     await this.#finish(writing, () => {
       const text = manifestText(this.#former.isCopy, records);
       if (text === this.#former.text) return undefined;
-      return writeAtomically(join(this.#former.folder, manifestName), text, { followLinks: false });
+      return writeAtomically(this.#former.folder.at(manifestName), text, { followLinks: false });
     });
   }
 
@@ -179,7 +179,7 @@ export class Target {
   }
 
   async #removeManifest(): Promise<void> {
-    const path = join(this.#former.folder, manifestName);
+    const path = this.#former.folder.at(manifestName);
     const identity = await identityOf(path);
     if (identity === undefined || await readManifestText(this.#former.folder) !== this.#former.text) return;
     await removeIfSame(path, identity);

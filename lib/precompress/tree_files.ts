@@ -1,6 +1,9 @@
 import { likelyHash } from "../names/mod.ts";
+import { LARGE_FILE } from "./content.ts";
+import type { Content, Folder, HashedFile } from "./folder.ts";
 import { type DeltaFormat, extensions, type VariantFormat } from "./formats.ts";
 import type { FormerRuns } from "./former_runs.ts";
+import type { DictionaryRecord } from "./records.ts";
 import { type FoundFile, walk, type WalkOptions } from "./walk.ts";
 
 /** The minimum bytes of a dictionary: a smaller one saves less than its header and its request cost. */
@@ -22,21 +25,23 @@ export interface PreviousFile {
 
 /** Finds the previous versions of files in the folder of a previous deploy. */
 export class PreviousFiles {
+  readonly folder: Folder;
   readonly #exact: ReadonlyMap<string, PreviousFile>;
   readonly #byPattern: ReadonlyMap<string, readonly PreviousFile[]>;
 
-  private constructor(files: readonly PreviousFile[]) {
+  private constructor(folder: Folder, files: readonly PreviousFile[]) {
+    this.folder = folder;
     this.#exact = new Map(files.map((file) => [file.path, file]));
     const hashed = files.filter(({ path }) => withoutHash(path) !== path);
     this.#byPattern = Map.groupBy(hashed, ({ path }) => withoutHash(path));
   }
 
   static async in(
-    root: string,
+    folder: Folder,
     options: Pick<WalkOptions, "dotfiles" | "followLinks" | "signal">,
   ): Promise<PreviousFiles> {
-    const { files } = await walk(root, { ...options, once: false });
-    return new PreviousFiles(files.filter(({ size }) => size >= MIN_DICTIONARY));
+    const { files } = await walk(folder, { ...options, once: false });
+    return new PreviousFiles(folder, files.filter(({ size }) => size >= MIN_DICTIONARY));
   }
 
   /** Returns the previous version of the file at `path`, of `size` bytes: of several, the one nearest in size. */
@@ -45,6 +50,38 @@ export class PreviousFiles {
     const nearest = candidates.toSorted((a, b) => Math.abs(a.size - size) - Math.abs(b.size - size))[0];
     return this.#exact.get(path) ?? nearest;
   }
+}
+
+/** A previous version of a file, against which its delta is made. */
+export interface PreviousVersion extends DictionaryRecord, HashedFile {}
+
+/**
+ * Finds the previous versions of a file with other content: clients with the same content request no delta. Calls
+ * `fail` with the path of one that cannot be read.
+ */
+export async function previousVersions(
+  file: FoundFile,
+  hash: string,
+  deploys: readonly PreviousFiles[],
+  fail: (path: string, cause: unknown) => void,
+): Promise<PreviousVersion[]> {
+  const versions: PreviousVersion[] = [];
+  // Making a delta needs both versions in memory.
+  if (file.size > LARGE_FILE) return versions;
+  const match = withoutHash(file.path);
+  const seen = new Set([hash]);
+  for (const deploy of deploys) {
+    const version = deploy.of(file.path, file.size);
+    if (!version || version.size > LARGE_FILE) continue;
+    const { folder } = deploy;
+    const { sha256 = hash } = await folder.contentOf(version.path).catch((cause): Partial<Content> => {
+      fail(folder.at(version.path), cause);
+      return {};
+    });
+    if (!seen.has(sha256)) versions.push({ folder, path: version.path, sha256, match });
+    seen.add(sha256);
+  }
+  return versions;
 }
 
 export interface TreeFiles {

@@ -3,6 +3,7 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, isAbsolute, join, relative, sep } from "node:path";
 import { holds, isOneFolder, realPathOf } from "../files/internal.ts";
 import { isTemporaryName } from "../files/mod.ts";
+import type { Folder } from "./folder.ts";
 import { isOwnName } from "./manifest.ts";
 import { explain, type Problem } from "./problem.ts";
 
@@ -33,21 +34,21 @@ export interface WalkOptions {
   readonly followLinks: boolean;
   /** Whether each place is visited once, by its own path if that is in the tree, so that no file is written twice. */
   readonly once: boolean;
-  /** The real path of the folder that files are copied to, to which links are not followed. Default: none. */
-  readonly copiedTo?: string | undefined;
+  /** The folder that files are copied to, to which links are not followed. Default: none. */
+  readonly copiedTo?: Folder | undefined;
   /** Whether a path is excluded, so that an error there is not a problem. Default: never. */
   readonly isExcluded?: (path: string) => boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Lists the files below `root`. Symbolic links are followed, except those that lead out of `root` or into a loop. */
-export async function walk(root: string, options: WalkOptions): Promise<Tree> {
+export async function walk(root: Folder, options: WalkOptions): Promise<Tree> {
   const walker = new Walker(root, options);
   try {
     await walker.run();
   } catch (cause) {
     if (options.signal?.aborted) throw options.signal.reason;
-    throw new Error(`cannot read ${root}: ${explain(cause)}`, { cause });
+    throw new Error(`cannot read ${root.path}: ${explain(cause)}`, { cause });
   }
   walker.tree.files.sort((a, b) => a.path < b.path ? -1 : 1);
   return walker.tree;
@@ -62,19 +63,19 @@ interface FolderLink {
 
 class Walker {
   readonly tree: Tree = { files: [], temporaries: [], dotfiles: 0, problems: [] };
-  readonly #root: string;
+  readonly #root: Folder;
   readonly #options: WalkOptions;
   #realRoot = "";
   #visited = new Set<string>();
   #links: FolderLink[] = [];
 
-  constructor(root: string, options: WalkOptions) {
+  constructor(root: Folder, options: WalkOptions) {
     this.#root = root;
     this.#options = options;
   }
 
   async run(): Promise<void> {
-    this.#realRoot = await realPathOf(this.#root);
+    this.#realRoot = await realPathOf(this.#root.path);
     await this.#visit("", [this.#realRoot]);
     for (let links = this.#takeLinks(); links.length > 0; links = this.#takeLinks()) {
       for (const { path, real, above } of links) {
@@ -93,7 +94,7 @@ class Walker {
     const real = above.at(-1)!;
     if (this.#options.once && this.#visited.has(real)) return;
     this.#visited.add(real);
-    for (const entry of await readdir(join(this.#root, folder), { withFileTypes: true })) {
+    for (const entry of await readdir(this.#root.at(folder), { withFileTypes: true })) {
       const path = folder ? `${folder}/${entry.name}` : entry.name;
       const isHidden = entry.name.startsWith(".") && entry.name !== ".well-known";
       if (isTemporaryName(entry.name)) this.tree.temporaries.push(path);
@@ -115,7 +116,7 @@ class Walker {
   async #visitEntry(path: string, isLink: boolean, isFolder: boolean, above: readonly string[]): Promise<void> {
     if (isLink) return await this.#visitLink(path, above);
     if (isFolder) return await this.#visit(path, [...above, join(above.at(-1)!, basename(path))]);
-    const found = await stat(join(this.#root, path)).catch((error) => {
+    const found = await stat(this.#root.at(path)).catch((error) => {
       // A name that is not UTF-8 is decoded to the name of another file, which does not exist.
       if (error.code === "ENOENT" && path.includes("\ufffd")) throw new Error("its name is not UTF-8: rename it");
       throw error;
@@ -124,7 +125,7 @@ class Walker {
   }
 
   async #visitLink(path: string, above: readonly string[]): Promise<void> {
-    const full = join(this.#root, path);
+    const full = this.#root.at(path);
     const real = await realPathOf(full).catch((error) => {
       if (error.code === "ENOENT") throw new Error("the symbolic link leads nowhere: remove or exclude it");
       throw error;
@@ -132,7 +133,7 @@ class Walker {
     if (!this.#options.followLinks && !holds(this.#realRoot, real)) {
       throw new Error("the symbolic link leads out of the folder: exclude it, or pass --follow-links");
     }
-    const { copiedTo } = this.#options;
+    const copiedTo = this.#options.copiedTo?.path;
     if (copiedTo !== undefined && (holds(copiedTo, real) || holds(real, copiedTo))) {
       throw new Error("the symbolic link leads to the folder that is written to: exclude it");
     }

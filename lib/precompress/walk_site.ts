@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { join } from "node:path";
 import { isAbandonedTemporary } from "../files/mod.ts";
 import type { Context } from "./context.ts";
 import type { FormerRuns } from "./former_runs.ts";
@@ -11,7 +10,8 @@ import { type TreeFiles, treeFilesOf } from "./tree_files.ts";
 import { type Tree, walk } from "./walk.ts";
 
 export interface Found extends TreeFiles {
-  readonly unreadable: readonly string[];
+  /** Paths of files and folders that could not be read. */
+  readonly unreadable: Set<string>;
   /** Paths of temporary files that killed runs left below the target. */
   readonly temporaries: string[];
 }
@@ -28,13 +28,13 @@ export async function walkSite({ former, ledger, origin, places, selection, sett
   });
   const files = await treeFilesOf(tree.files, origin);
   if (tree.files.length === 0 && tree.problems.length === 0) {
-    throw new Error(`there are no files in ${places.source}: build first, or name another folder`);
+    throw new Error(`there are no files in ${places.source.path}: build first, or name another folder`);
   }
-  if (files.files.length > 0) requireMatch(files.files, selection, settings, places.source);
+  if (files.files.length > 0) requireMatch(files.files, selection, settings, places.source.path);
   for (const { path, message } of tree.problems) ledger.fail(path, new Error(message));
   ledger.files = files.files.length + (isCopy ? files.beside.size : 0);
   ledger.dotfiles = tree.dotfiles;
-  const unreadable = tree.problems.map(({ path }) => path);
+  const unreadable = new Set(tree.problems.map(({ path }) => path));
   return { ...files, unreadable, temporaries: await abandonedTemporaries(tree, former, settings.signal) };
 }
 
@@ -44,22 +44,22 @@ async function abandonedTemporaries(
   { folder, isCopy }: FormerRuns,
   signal?: AbortSignal,
 ): Promise<string[]> {
-  if (isCopy && !existsSync(folder)) return [];
+  if (isCopy && !existsSync(folder.path)) return [];
   const walked = isCopy ? await walk(folder, { dotfiles: true, followLinks: false, once: true, signal }) : tree;
   const abandoned: string[] = [];
-  for (const path of walked.temporaries) if (await isAbandonedTemporary(join(folder, path))) abandoned.push(path);
+  for (const path of walked.temporaries) if (await isAbandonedTemporary(folder.at(path))) abandoned.push(path);
   return abandoned;
 }
 
 /** @throws {Error} if a folder for copies contains files that no run wrote. */
 async function requireOwn({ folder, manifest, journal }: FormerRuns): Promise<void> {
   if (manifest?.copied || journal?.copied) return;
-  const names = await readdir(folder).catch((error) => {
+  const names = await readdir(folder.path).catch((error) => {
     if (error.code === "ENOENT") return [];
-    throw cannotWrite(folder, error);
+    throw cannotWrite(folder.path, error);
   });
   const foreign = names.filter((name) => !isOwnName(name)).sort();
   if (foreign.length === 0) return;
   const told = foreign.slice(0, 3).join(", ") + (foreign.length > 3 ? ` and ${foreign.length - 3} more` : "");
-  throw new Error(`${folder} holds files that no run put there (${told}): choose an empty folder, or use --force`);
+  throw new Error(`${folder.path} holds files that no run put there (${told}): choose an empty folder, or use --force`);
 }

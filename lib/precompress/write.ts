@@ -1,17 +1,15 @@
-import { join } from "node:path";
+import { closeSync, openSync } from "node:fs";
 import { copyToTemporary, removeTemporary, temporaryDirectory } from "../files/internal.ts";
-import { temporaryPath } from "../files/mod.ts";
 import type { CacheReport } from "./cache/cache.ts";
 import type { MadeVariant, Making } from "./compress.ts";
-import { readContent } from "./content.ts";
-import type { Context } from "./context.ts";
+import type { Context, RunLog } from "./context.ts";
+import { Folder, readContent } from "./folder.ts";
 import { type DeltaFormat, extensions, type VariantFormat } from "./formats.ts";
+import { openTemporary } from "./job.ts";
 import { manifestName } from "./manifest.ts";
-import { type Copy, isSettled, type Plan, type Work } from "./plan.ts";
+import { type Copy, isSettled, type NewDictionary, type Plan, type Work } from "./plan.ts";
 import { CHANGED } from "./problem.ts";
-import { dropGone, type Made, recordExtra, recordOf, recordWork } from "./record_work.ts";
-import type { VariantRecord } from "./records.ts";
-import { putDictionary } from "./site/site_dictionary.ts";
+import type { FileRecord, VariantRecord } from "./records.ts";
 import { variantPath } from "./tree_files.ts";
 
 /** The cache's share of the written variants; undefined without a cache. */
@@ -19,23 +17,30 @@ export interface Written {
   readonly cache: CacheReport | undefined;
 }
 
+/** The resulting variants of a file by format. Failed ones are missing, and the next run retries them. */
+type Made = Map<VariantFormat | DeltaFormat, VariantRecord>;
+
+const formats = Object.entries(extensions) as [VariantFormat | DeltaFormat, string][];
+
+/** The settings of an obsolete variant that could not be removed. */
+const UNREMOVABLE = "stuck";
+
 /** Executes a plan in the target, and records it; a dry run only records the expected changes. */
 export async function write({ plan, variants }: Making, context: Context): Promise<Written> {
   const { ledger, settings: { dryRun, signal }, target } = context;
-  if (dryRun) {
-    await pretend(plan, variants, context);
-    return { cache: undefined };
-  }
-  if (!plan.isEmpty) await target.begin({ signal });
-  await act(plan, variants, context);
+  if (!plan.isEmpty && !dryRun) await target.begin({ signal });
+  const made = await (dryRun ? pretend(plan, variants, context) : act(plan, variants, context));
+  recordAll(plan, made, context);
+  if (dryRun) return { cache: undefined };
   if (plan.isEmpty && target.isNews(ledger.records)) await target.begin({ signal });
   await target.end(ledger.records).catch((error) => ledger.fail(manifestName, error));
   return { cache: await context.cache?.end() };
 }
 
-async function act(plan: Plan, variants: Making["variants"], context: Context): Promise<void> {
+/** Makes the changes of a plan; returns the variants that were made. */
+async function act(plan: Plan, variants: Making["variants"], context: Context): Promise<ReadonlyMap<Work, Made>> {
   const { former, ledger, settings: { signal }, target } = context;
-  for (const path of plan.temporaries) await removeTemporary(join(former.folder, path));
+  for (const path of plan.temporaries) await removeTemporary(former.folder.at(path));
   for (const path of plan.stale) await removeStale(path, context);
   for (const copy of plan.copies) {
     signal?.throwIfAborted();
@@ -45,39 +50,29 @@ async function act(plan: Plan, variants: Making["variants"], context: Context): 
   for (const [path, file] of plan.alike) await target.align(path, file).catch((error) => ledger.fail(path, error));
   // A variant requires the copy of the file that it was made from.
   for (const work of plan.works) if (plan.failed.has(work.file.path)) await dropWithoutCopy(work, context);
-  recordAll(plan, await putAll(variants, context), context);
+  return await putAll(variants, context);
 }
 
-/** Records a plan as if it had been executed. */
-async function pretend(plan: Plan, variants: Making["variants"], context: Context): Promise<void> {
+/** Logs the changes of a plan without making them; returns the variants that were made to compare them with existing ones. */
+async function pretend(plan: Plan, variants: Making["variants"], context: Context): Promise<ReadonlyMap<Work, Made>> {
   const { ledger, pool } = context;
-  for (const path of plan.stale) ledger.removed.push(path);
+  for (const path of plan.stale) ledger.removed.add(path);
   if (plan.newDictionary) ledger.compressed.add(plan.newDictionary.file.path);
-  for (const { file } of plan.copies) ledger.copied.push(file.path);
-  const open = plan.works.filter((work) => !isSettled(work));
-  let made: ReadonlyMap<Work, Made> = new Map();
+  for (const { file } of plan.copies) ledger.copied.add(file.path);
+  const open = [...plan.works].filter((work) => !isSettled(work));
   // Without a manifest, only the bytes that a run would write identify its own files.
-  if (!plan.newDictionary && open.some(({ variants }) => variants.some(({ theirs }) => theirs !== undefined))) {
-    const folder = await temporaryDirectory();
-    try {
-      context.trialIn = folder.path;
-      pool.prepare(open.length, Infinity);
-      made = await putAll(variants, context);
-    } finally {
-      await folder[Symbol.asyncDispose]();
-    }
-  } else {
+  if (plan.newDictionary || !open.some(({ variants }) => variants.some(({ theirs }) => theirs !== undefined))) {
     for (const { file } of open) ledger.compressed.add(file.path);
+    return new Map();
   }
-  recordAll(plan, made, context);
-}
-
-function recordAll(plan: Plan, made: ReadonlyMap<Work, Made>, context: Context): void {
-  for (const work of plan.works) {
-    if (!plan.failed.has(work.file.path)) recordWork(work, made.get(work) ?? new Map(), context);
+  const folder = await temporaryDirectory();
+  try {
+    context.trialIn = new Folder(folder.path);
+    pool.prepare(open.length, Infinity);
+    return await putAll(variants, context);
+  } finally {
+    await folder[Symbol.asyncDispose]();
   }
-  dropGone(plan, context); // otherwise the variants of such files would own their places
-  for (const extra of plan.extras) if (!plan.failed.has(extra.file.path)) recordExtra(extra, context);
 }
 
 /** Puts variants in their places as they are made, several at a time. */
@@ -120,7 +115,7 @@ async function take(
   if (outcome.state === "unworthy") {
     const occupant = isBeside ? undefined : await former.look(path);
     const isLeft = occupant?.kind === "file" && occupant.isOurs;
-    if (isLeft && (trialIn || await target.remove(path))) ledger.removed.push(path);
+    if (isLeft && (trialIn || await target.remove(path))) ledger.removed.add(path);
     return { state: "unworthy", settings };
   }
   const variant: VariantRecord = { state: "kept", settings, size: outcome.size, sha256: outcome.sha256 };
@@ -143,15 +138,13 @@ async function fallBack(
   const before = former.records.get(file.path);
   const known = before?.sha256 === sha256 ? before.variants[format] : undefined;
   if (known?.sha256 === occupant.sha256) return known;
-  if (trialIn || await target.remove(path)) ledger.removed.push(path);
+  if (trialIn || await target.remove(path)) ledger.removed.add(path);
   return undefined;
 }
 
-const formats = Object.keys(extensions) as (VariantFormat | DeltaFormat)[];
-
 async function removeStale(path: string, { ledger, target }: Context): Promise<void> {
   try {
-    if (await target.remove(path)) ledger.removed.push(path);
+    if (await target.remove(path)) ledger.removed.add(path);
   } catch (error) {
     ledger.fail(path, error);
     ledger.stuck.add(path);
@@ -164,8 +157,8 @@ async function dropWithoutCopy({ file: { path } }: Work, context: Context): Prom
   const copy = await former.look(path);
   if (copy.kind === "file" && copy.isOurs) return;
   const { variants = {} } = former.records.get(path) ?? {};
-  const keptFormats = formats.filter((format) => variants[format]?.state === "kept");
-  const kept = keptFormats.map((format) => variantPath(path, format));
+  const keptFormats = formats.filter(([format]) => variants[format]?.state === "kept");
+  const kept = keptFormats.map(([, suffix]) => path + suffix);
   for (const variant of kept) await removeStale(variant, context);
   if (!kept.some((variant) => ledger.stuck.has(variant))) ledger.records.delete(path);
 }
@@ -174,14 +167,14 @@ async function dropWithoutCopy({ file: { path } }: Work, context: Context): Prom
 async function makeCopy(copy: Copy, { former, ledger, places, settings, target }: Context): Promise<boolean> {
   const { file, sha256 } = copy;
   const { path } = file;
-  const temporary = temporaryPath(join(former.folder, path));
+  const temporary = former.folder.temporaryFor(path);
   try {
     await target.makeFolderOf(path);
-    await copyToTemporary(join(places.source, path), temporary, file);
+    await copyToTemporary(places.source.at(path), temporary, file);
     if ((await readContent(temporary)).sha256 !== sha256) throw new Error(CHANGED);
     const entry = { path, record: recordOf(copy, ledger) };
     const isNew = await target.put(path, { temporary, sha256, entry, replacesAny: settings.force });
-    if (isNew) ledger.copied.push(path);
+    if (isNew) ledger.copied.add(path);
     else ledger.ready.add(path); // the file appeared during the run
     return true;
   } catch (error) {
@@ -189,5 +182,100 @@ async function makeCopy(copy: Copy, { former, ledger, places, settings, target }
     return false;
   } finally {
     await removeTemporary(temporary);
+  }
+}
+
+/** Writes a new dictionary of the site to the target. Throws on failure, since no delta can then be made. */
+async function putDictionary(dictionary: NewDictionary, { former, ledger, target }: Context): Promise<void> {
+  const { file, bytes, sha256 } = dictionary;
+  const { path, mode } = file;
+  const temporary = former.folder.temporaryFor(path);
+  try {
+    closeSync(openSync(temporary, "wx", mode));
+    const opened = await openTemporary({ ...file, temporary });
+    await opened.write(bytes).then(() => opened.end()).catch(async (error) => {
+      await opened.discard();
+      throw error;
+    });
+    const entry = { path, record: recordOf(dictionary, ledger) };
+    if (await target.put(path, { temporary, sha256, entry, replacesAny: false })) ledger.compressed.add(path);
+  } finally {
+    await removeTemporary(temporary);
+  }
+}
+
+/** Records and counts all files of a plan, with the variants that were made. */
+function recordAll(plan: Plan, made: ReadonlyMap<Work, Made>, context: Context): void {
+  for (const work of plan.works) {
+    if (!plan.failed.has(work.file.path)) recordWork(work, made.get(work) ?? new Map(), context);
+  }
+  dropGone(plan, context); // otherwise the variants of such files would own their places
+  for (const extra of plan.extras) if (!plan.failed.has(extra.file.path)) recordExtra(extra, context);
+}
+
+/** Returns the record of a file itself, to which its variants are added. */
+function recordOf(
+  { file: { path, place, size }, sha256, dictionaries = [], siteDictionary, immutable }: Copy & Partial<Work>,
+  ledger: RunLog,
+): FileRecord {
+  const found = ledger.ready.has(path);
+  const [dictionary, ...olderDictionaries] = dictionaries.map(({ path, sha256, match }) => ({ path, sha256, match }));
+  const madeOf = ledger.siteDictionary?.path === path ? ledger.siteDictionary.madeOf : undefined;
+  return {
+    size,
+    sha256,
+    ...(dictionary && { dictionary }),
+    ...(olderDictionaries.length > 0 && { olderDictionaries }),
+    ...(siteDictionary !== undefined && { siteDictionary }),
+    ...(madeOf !== undefined && { madeOf }),
+    ...(immutable !== undefined && { immutable }),
+    ...(place !== undefined && { place }),
+    ...(found && { found }),
+    variants: {},
+  };
+}
+
+/** Records and counts a file and its variants; `made` are those that were missing. */
+function recordWork(work: Work, made: Made, { former, ledger }: Context): void {
+  const { path } = work.file;
+  const variants: Partial<Record<VariantFormat | DeltaFormat, VariantRecord>> = {};
+  for (const { format, record } of work.variants) {
+    const variant = record ?? made.get(format);
+    if (!variant) continue;
+    variants[format] = variant;
+    if (variant.state === "found") ledger.found.add(variantPath(path, format));
+  }
+  const hasAny = Object.values(variants).some(({ state }) => state !== "unworthy");
+  for (const [name, variant] of Object.entries(former.records.get(path)?.variants ?? {})) {
+    const format = name as VariantFormat | DeltaFormat;
+    // The variant was still written by a run, and the next run retries its removal.
+    if (ledger.stuck.has(variantPath(path, format))) variants[format] ??= { ...variant, settings: UNREMOVABLE };
+  }
+  ledger.records.set(path, { ...recordOf(work, ledger), variants });
+  if (ledger.compressed.has(path) || ledger.troubled.has(path) || work.folder !== undefined) return;
+  if (hasAny) ledger.unchanged++;
+  else ledger.skipped++;
+}
+
+/** Records the copy of a file at the path of a variant, unless the variant has replaced it. */
+function recordExtra(extra: Copy, { ledger }: Context): void {
+  const { path } = extra.file;
+  ledger.skipped++;
+  ledger.leftAlone.set(path, "beside");
+  const isTaken = formats.some(([format, suffix]) => {
+    const owner = path.endsWith(suffix) ? ledger.records.get(path.slice(0, -suffix.length)) : undefined;
+    return owner?.variants[format]?.state === "kept";
+  });
+  if (isTaken) ledger.records.delete(path);
+  else ledger.records.set(path, recordOf(extra, ledger));
+}
+
+/** Drops the records of missing files once all their variants are removed. */
+function dropGone(plan: Plan, { former, ledger }: Context): void {
+  const present = new Set([...plan.works, ...plan.extras].map(({ file }) => file.path));
+  for (const [path, { variants }] of former.records) {
+    if (present.has(path) || plan.unknown.has(path)) continue;
+    const outputs = [path, ...Object.keys(variants).map((format) => variantPath(path, format as VariantFormat))];
+    if (!outputs.some((output) => ledger.stuck.has(output))) ledger.records.delete(path);
   }
 }

@@ -42,12 +42,12 @@ export async function siteReportOf(run: RunDetails, formers: readonly Former[]):
   });
   const formats = Object.keys(extensions) as (VariantFormat | DeltaFormat)[];
   return {
-    name: basename(run.places.source),
+    name: basename(run.places.source.path),
     run,
     files,
     formats: formats.filter((format) => files.some(({ sizes }) => sizes[format] !== undefined)),
     changes,
-    visit: await visitOf(files, run.places.source),
+    visit: await visitOf(files, run.places.source.path),
     updates: formers.filter(({ isDeploy }) => isDeploy).map((each) => updateFrom(each, run.records)),
   };
 }

@@ -3,6 +3,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import test, { mock } from "node:test";
 import { isLockName, LockLostError } from "../../lib/files/internal.ts";
+import { Folder } from "../../lib/precompress/folder.ts";
 import { Journal } from "../../lib/precompress/journal.ts";
 import { createUploadHandler } from "../../lib/upload/mod.ts";
 import { DiskSessions } from "../../lib/upload/session/disk_sessions.ts";
@@ -27,7 +28,7 @@ async function lose(folder: string, slept: "process" | "machine" = "process"): P
 for (const slept of ["process", "machine"] as const) {
   test(`a run whose folder another one took over while its ${slept} slept notes nothing more, so that no file gets its name`, () =>
     inFolder(async (folder) => {
-      const journal = await Journal.open(folder, { copied: false, toRemove: false, expected: undefined });
+      const journal = await Journal.open(new Folder(folder), { copied: false, toRemove: false, expected: undefined });
       const entry = { path: "a.js", record: { size: 0, sha256: "0".repeat(64), variants: {} } };
       journal.append(entry);
       const awake = await lose(folder, slept);

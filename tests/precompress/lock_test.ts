@@ -15,6 +15,7 @@ import {
   type PrecompressReport,
   type VariantFormat,
 } from "../../lib/precompress/mod.ts";
+import { Folder } from "../../lib/precompress/folder.ts";
 import { Journal } from "../../lib/precompress/journal.ts";
 import { sourceText } from "../support/bytes.ts";
 import { inFolder, writeTree } from "../support/folders.ts";
@@ -110,7 +111,7 @@ test("the end of a run of another process is waited for, with a word or until th
     const real = await realpath(site);
     const message = `another run, of process ${holder.pid}, is at work in ${real}: wait for its end, or end it`;
     const asked = { copied: false, toRemove: false, expected: undefined };
-    await assert.rejects(Journal.open(site, { ...asked, waits: [1, 1] }), { message });
+    await assert.rejects(Journal.open(new Folder(site), { ...asked, waits: [1, 1] }), { message });
     const controller = new AbortController();
     const reason = new Error("enough");
     const warned = once(process, "warning");

@@ -1,9 +1,7 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { compressSync, ready } from "../../codecs/mod.ts";
-import { whileUnshared } from "../../files/internal.ts";
 import { LARGE_FILE, sha256 } from "../content.ts";
+import type { Folder } from "../folder.ts";
 import type { FoundFile } from "../walk.ts";
 import { joinedPieces, type Pause, selectSegments } from "./cover.ts";
 
@@ -31,7 +29,7 @@ export interface Sample {
 }
 
 /** Reads a sample of `pages`; whether a page is chosen does not depend on other pages. */
-export async function samplePages(folder: string, pages: readonly FoundFile[], pause: Pause): Promise<Sample> {
+export async function samplePages(folder: Folder, pages: readonly FoundFile[], pause: Pause): Promise<Sample> {
   const byHash = pages.map(({ path }) => ({ path, order: sha256(new TextEncoder().encode(path)) }))
     .sort((a, b) => a.order < b.order ? -1 : 1);
   const contents: Uint8Array<ArrayBuffer>[] = [];
@@ -39,7 +37,7 @@ export async function samplePages(folder: string, pages: readonly FoundFile[], p
   let [made, bytes] = [0, 0];
   for (const { path } of byHash) {
     if (contents.length - made >= TRIED_PAGES) break;
-    const content = await whileUnshared(() => readFile(join(folder, path))).then(beginningOf, () => undefined);
+    const content = await folder.bytesOf(path).then(beginningOf, () => undefined);
     if (content === undefined) continue; // the later compression of the file reports the failure
     if (made === contents.length && made < MAX_PAGES && bytes + content.length <= MAX_BYTES) {
       made++;
@@ -73,9 +71,11 @@ const COST_AT_BEST = 0.9;
 const PAID_AFTER = 9;
 /** The number of pages that a client reads while it has the dictionary, over all visits. */
 const PAGES_READ = 200;
+/** The share of a new dictionary's saving from which an existing one is kept, since clients already have that. */
+const GOOD_ENOUGH = 0.95;
 
 /** The pages to test dictionaries on, and their sizes without one. */
-export class Trial {
+class Trial {
   readonly #pages: readonly Uint8Array<ArrayBuffer>[];
   readonly #sizes: readonly number[];
   /** The number of the site's pages. */
@@ -135,4 +135,21 @@ export class Trial {
     const [pages, paying] = [PAGES_READ, PAID_AFTER].map((most) => Math.min(most, this.#count - 1));
     return saving * paying! < cost ? undefined : saving * pages! - cost;
   }
+}
+
+/** Makes a new dictionary for a site of `count` pages; returns it, or the first former one that is about as good. */
+export async function bestDictionary(
+  { made, tried }: Sample,
+  count: number,
+  formers: readonly ({ readonly bytes: Uint8Array<ArrayBuffer> } | undefined)[],
+  pause: Pause,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const trial = await Trial.on(tried, count, pause);
+  const best = await trial.best(made, pause);
+  if (best === undefined) return undefined;
+  const least = GOOD_ENOUGH * await trial.savingOf(best, pause);
+  for (const former of formers) {
+    if (former && await trial.savingOf(former.bytes, pause) >= least) return former.bytes;
+  }
+  return best;
 }
