@@ -10,7 +10,7 @@
  *
  * @module
  */
-import { basename, relative, resolve } from "node:path";
+import { relative, resolve } from "node:path";
 import process from "node:process";
 import {
   compressOutput,
@@ -78,8 +78,8 @@ function outputOf(folder: string, artifacts: readonly Artifact[]): Output {
   output.addFolder(folder);
   for (const { kind, path, hash } of artifacts) {
     // A source map has its script's name, whose hash does not cover the map.
-    const isNamed = kind !== "sourcemap" && hash !== null && basename(path).includes(hash);
-    output.add(folder, relative(folder, resolve(path)), isNamed);
+    const inner = relative(folder, resolve(path));
+    output.add(folder, inner, kind !== "sourcemap" && hash !== null && inner.includes(hash));
   }
   return output;
 }

@@ -21,8 +21,8 @@ const RENAME_TIMEOUT = { later: 5000, now: 500 };
 export const LEASED: ReadonlySet<string> = new Set(["EAGAIN"]);
 /** The refusal on Windows while another program has a file open without sharing it, or has locked a part of it. */
 export const UNSHARED: ReadonlySet<string> = new Set(["EBUSY"]);
-/** The refusals while no descriptor is free, in the process or in the system. */
-export const SHORTAGE: ReadonlySet<string> = new Set(["EMFILE", "ENFILE"]);
+/** The refusals while no descriptor or memory is free, or a file server does not find what it has just named. */
+export const SHORTAGE: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "ENOMEM", "ESTALE"]);
 /** The refusals to open a file that say nothing about its content. */
 export const NOT_NOW: ReadonlySet<string> = new Set([...SHORTAGE, ...UNSHARED]);
 /** The refusals of files that other programs have open. */

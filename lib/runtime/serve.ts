@@ -96,6 +96,9 @@ export function listenOnBun({ fetch, address, port, tls }: ListenOptions): Promi
   });
 }
 
+/** The time in ms before a listener of Deno that has ended listens again. */
+const RETRY = 100;
+
 /** The time in ms between two checks of a closing server. */
 const SWEEP = 25;
 
@@ -108,6 +111,7 @@ async function finish(server: BunServer): Promise<void> {
 /** The parts of a server of `Deno.serve` used here. */
 interface DenoServer {
   readonly addr: { readonly port: number };
+  readonly finished: Promise<void>;
   shutdown(): Promise<void>;
 }
 type DenoServe = (
@@ -117,13 +121,32 @@ type DenoServe = (
 
 export function listenOnDeno({ fetch, address, port, tls }: ListenOptions): Promise<Listening> {
   const { serve } = (globalThis as unknown as { Deno: { serve: DenoServe } }).Deno;
-  const server = serve(
-    { hostname: address, port, ...(tls && { cert: tls.cert, key: tls.key }), onListen: () => {} },
-    (request) => fetch(request),
-  );
+  let isEnding = false;
+  const listen = (port: number): DenoServer => {
+    const options = { hostname: address, port, ...(tls && { cert: tls.cert, key: tls.key }), onListen: () => {} };
+    const server = serve(options, (request) => fetch(request));
+    server.finished.catch(() => listenAgain(server.addr.port));
+    return server;
+  };
+  // Deno's listener ends at a connection for which there is no descriptor.
+  const listenAgain = async (port: number): Promise<void> => {
+    while (!isEnding) {
+      await sleep(RETRY);
+      try {
+        server = listen(port);
+        return;
+      } catch {
+        // The port is not free yet, or there is still no descriptor.
+      }
+    }
+  };
+  let server = listen(port);
   return Promise.resolve({
     port: server.addr.port,
-    finish: () => server.shutdown(),
+    finish: () => {
+      isEnding = true;
+      return server.shutdown();
+    },
     cut: () => {}, // Deno cannot close the connections of a shutdown: they end with the process
   });
 }

@@ -41,6 +41,10 @@ test(
       await Bun.build({ entrypoints, outdir: hashed, naming, sourcemap: "linked", plugins: [precompress(quick)] });
       const named = await namedIn(hashed);
       assert.ok(named.immutable.includes("main-*.js") && named.immutable.includes("lazy-*.js"), named.immutable.join());
+      const inFolders = join(root, "folders");
+      const below = { entry: "[hash]/[name].[ext]", asset: "assets/[hash]/[name].[ext]" };
+      await Bun.build({ entrypoints, outdir: inFolders, naming: below, plugins: [precompress(quick)] });
+      assert.deepEqual((await namedIn(inFolders)).other, []);
       assert.ok(named.other.includes("main-*.js.map") && named.other.includes("logo.svg"), named.other.join());
     }),
 );
