@@ -10,6 +10,7 @@ import { BucketSessions } from "../session/bucket_sessions.ts";
 import { DiskSessions } from "../session/disk_sessions.ts";
 import { SESSIONS, type SessionStorage, storableType } from "../session/session_storage.ts";
 import type { Claim } from "../sink/contained_path.ts";
+import { shortage } from "../sink/file_sink.ts";
 import { CreatedObject, MARK, objectAt } from "../sink/created_object.ts";
 import type { BodyDestination } from "../sink/open_sink.ts";
 import type { UploadRequest } from "./incoming.ts";
@@ -42,7 +43,16 @@ function requireFolder(directory: string, name: string): void {
     if ((error as { code?: unknown }).code !== "ENOTDIR") throw error;
   }
   if (status?.isDirectory()) return;
-  throw new Refusal("NO_FOLDER", `Cannot store ${JSON.stringify(name)}: there is no folder ${JSON.stringify(folder)}`);
+  throw noFolder(name, folder);
+}
+
+function noFolder(name: string, folder: string, cause?: unknown): Refusal {
+  const message = `Cannot store ${JSON.stringify(name)}: there is no folder ${JSON.stringify(folder)}`;
+  return new Refusal("NO_FOLDER", message, {}, cause);
+}
+
+function badKey(name: string, cause: unknown): UploadError {
+  return new UploadError("BAD_NAME", `${JSON.stringify(name)} can be no name here`, { cause });
 }
 
 /** @throws {Refusal} 412 if a condition of a request does not hold (RFC 9110, 13.2.2). Files match no tag. */
@@ -178,15 +188,17 @@ export class BucketStorage {
 
   explained(error: unknown, name: string): unknown {
     const { name: kind, status, code } = (error ?? {}) as { name?: unknown; status?: unknown; code?: unknown };
-    if (error instanceof RangeError) {
-      return new UploadError("BAD_NAME", `${JSON.stringify(name)} can be no name here`, { cause: error });
-    }
-    if (kind !== "S3Error") return error;
+    if (error instanceof RangeError) return badKey(name, error);
+    if (kind !== "S3Error") return shortage(error) ?? error;
     if (status === 507 || FULL.test(String(code))) {
       return new UploadError("NO_SPACE", "The storage is full, or its quota reached", { cause: error });
     }
     // The last two answer `If-Match` for an object that was removed, or is being replaced.
     if (status === 412 || code === "NoSuchKey" || code === "ConditionalRequestConflict") return nameTaken(name, error);
+    // Stores on a file system, where the key of an object is a path.
+    if (code === "ObjectParentIsFile") return noFolder(name, name.slice(0, name.lastIndexOf("/")), error);
+    if (code === "ExistingObjectIsDirectory") return nameTaken(name, error);
+    if (code === "KeyTooLongError") return badKey(name, error);
     const isAnswered = typeof status === "number" && status >= 300 && status < 500 && status !== 429;
     if (isAnswered && code !== "NoSuchUpload") return error;
     return again("The storage cannot be reached", error);

@@ -174,6 +174,13 @@ const codes: Readonly<Record<string, UploadErrorCode>> = {
   ENOSPC: "NO_SPACE",
 };
 
+/** Returns the error for the sender if a disk or quota is full, whichever file it is of; undefined for other errors. */
+export function shortage(error: unknown): UploadError | undefined {
+  const { code } = (error ?? {}) as { code?: unknown };
+  if (codes[String(code)] !== "NO_SPACE") return undefined;
+  return new UploadError("NO_SPACE", fileFailure("save", "the upload", error).message, { cause: error });
+}
+
 /** The system calls that name a file. A disk of Windows refuses names with `EINVAL`, on other systems, too. */
 const naming: ReadonlySet<unknown> = new Set(["link", "rename"]);
 

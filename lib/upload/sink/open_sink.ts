@@ -5,7 +5,7 @@ import { TimeLimit } from "../../timers/mod.ts";
 import type { SaveBodyOptions } from "../body/upload_options.ts";
 import { containedPlace, shownName } from "./contained_path.ts";
 import { createdBy } from "./created_object.ts";
-import { type BodySink, type FileOptions, openFileSink, storageFailure } from "./file_sink.ts";
+import { type BodySink, type FileOptions, openFileSink, shortage } from "./file_sink.ts";
 
 /** Opens a stream to write a body to in batches. The signal ends the wait for a stream that takes no chunks. */
 async function openStreamSink(stream: WritableStream<Uint8Array>, signal: AbortSignal | undefined): Promise<BodySink> {
@@ -42,7 +42,8 @@ async function openStreamSink(stream: WritableStream<Uint8Array>, signal: AbortS
         await created.look();
         made!.push(created);
       }
-      await waitFor(writer.close());
+      // Closing a stream that has failed meanwhile rejects without the reason.
+      await waitFor(writer.close().catch((error) => Promise.reject(cause ?? error)));
       release();
     },
     async discard(reason): Promise<void> {
@@ -81,10 +82,7 @@ function filling({ maxFileSize, room }: RotatingFileWritable): typeof joined {
 
 /** Throws the error of a stream, which already names its file; `ENOSPC` becomes an `UploadError`. */
 function fail(error: unknown): never {
-  const { code } = (error ?? {}) as { code?: unknown };
-  throw code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG"
-    ? storageFailure("save", "", "the upload", error)
-    : error;
+  throw shortage(error) ?? error;
 }
 
 /**
