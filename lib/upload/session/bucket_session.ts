@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { LockLostError } from "../../files/internal.ts";
 import { Interval } from "../../timers/mod.ts";
 import {
@@ -16,7 +17,7 @@ import {
 } from "../../s3/internal.ts";
 import type { S3Bucket, S3Object, S3PutOptions } from "../../s3/mod.ts";
 import { nameTaken, Refusal } from "../body/upload_error.ts";
-import { MARK } from "../sink/created_object.ts";
+import { MARK, objectAt } from "../sink/created_object.ts";
 import {
   dataKey,
   folderOf,
@@ -164,9 +165,11 @@ export class BucketSession implements OpenSession {
 
   async store(name: string, { overwrite, claim }: StoreOptions): Promise<undefined> {
     await this.settle();
-    const there = await this.#bucket.head(name);
-    if (there?.metadata?.[MARK] === this.id) return; // the object was stored before a kill
-    if (there !== undefined && !overwrite) throw nameTaken(name);
+    const there = await objectAt(this.#bucket, name);
+    if (this.#isOwn(there)) return; // the object was stored before a kill
+    const isNewer = there !== undefined && there.etag !== this.record.found?.etag;
+    if (there !== undefined && (!overwrite || isNewer && claim !== undefined)) throw nameTaken(name);
+    if (isNewer) return; // an earlier attempt may have stored the object, which the newer one has replaced
     claim?.check(there && { mtimeMs: there.lastModified.getTime(), etag: there.etag });
     // The conditions were checked for `there`, so only that object may be replaced.
     const only = claim && there && { ifMatch: there.etag };
@@ -199,16 +202,25 @@ export class BucketSession implements OpenSession {
     const data = await this.#seal().catch(async (error) => {
       throw await this.#lossOf(error);
     });
-    const fields = { contentType: storableType(this.record.contentType), metadata: { [MARK]: this.id } };
+    const fields = { contentType: storableType(this.record.contentType), metadata: { [MARK]: this.#mark } };
     try {
       await this.#bucket.join(data ? [data] : [], name, { ...fields, ...condition });
     } catch (error) {
       const { status } = error as { status?: unknown };
       if (status !== 404 && status !== 412) throw error;
       // An attempt with a lost response, or another server, may have stored the object.
-      if ((await this.#bucket.head(name))?.metadata?.[MARK] === this.id) return;
+      if (this.#isOwn(await this.#bucket.head(name))) return;
       throw status === 404 && condition.ifMatch === undefined ? await this.#lossOf(error) : nameTaken(name, error);
     }
+  }
+
+  /** The mark of the object. The id is secret, and everyone who may read an object gets its metadata. */
+  get #mark(): string {
+    return createHash("sha256").update(this.id).digest("hex");
+  }
+
+  #isOwn(object: S3Object | undefined): boolean {
+    return object?.metadata?.[MARK] === this.#mark;
   }
 
   /** Maps an error that may mean that another server has joined the object into a part, or the whole. */

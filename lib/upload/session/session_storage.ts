@@ -35,8 +35,8 @@ export interface SessionRecord {
   /** `open` while data is appended, `storing` once all of it is received, `stored` after `onComplete`. */
   readonly state: "open" | "storing" | "stored";
   readonly bytes?: number;
-  /** Whether the file replaces another one; set in all states except `open`. */
-  readonly isThere?: boolean;
+  /** The file that this one replaces, as it was when the state became `storing`. */
+  readonly found?: { readonly mtimeMs: number; readonly etag?: string } | undefined;
   /** Requested digests of the data in base64; set in all states except `open`. */
   readonly digests?: Readonly<Partial<Record<DigestAlgorithm, string>>>;
   /** The response to the upload, repeated if it was lost; set in the state `stored`. */

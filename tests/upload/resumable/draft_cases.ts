@@ -74,6 +74,21 @@ const completeness: ExchangeCase[] = [
     left: { note: "hello" },
   },
   {
+    name: "after an upload is complete, no bytes of an unknown length MUST be appended, and none are a repetition",
+    steps: [
+      begin("hello"),
+      { ...append(5, "", true), status: 201 },
+      ...[true, false].map((isLast): Step => ({
+        ...append(5, chunked(" more"), isLast, CHUNKED),
+        status: 400,
+        problem: { type: `${PROBLEM}completed-upload`, code: "COMPLETED" },
+      })),
+      { ...append(5, "0\r\n\r\n", true, CHUNKED), status: 201 },
+      { ...head, fields: { "upload-offset": "5", "upload-complete": "?1" } },
+    ],
+    left: { note: "hello" },
+  },
+  {
     name: "after an upload is complete, no more MUST be appended",
     steps: [
       begin("hello"),

@@ -148,6 +148,20 @@ const core: ExchangeCase[] = [
     left: { note: "hello!" },
   },
   {
+    name: "data beyond an upload that is complete is 400, with or without a length or checksum, and none is 204",
+    steps: [
+      create("Upload-Length: 5"),
+      patch(0, "hello"),
+      { ...patch(5, "x"), status: 400, fields: VERSION, problem: { code: "COMPLETED" } },
+      { ...patch(5, "x", checksum("sha1", "y")), status: 400, fields: VERSION },
+      { ...patch(5, chunked("x"), CHUNKED), status: 400, fields: VERSION },
+      patch(5, ""),
+      { ...patch(5, "0\r\n\r\n", CHUNKED), fields: VERSION },
+      head({ "upload-offset": "5" }),
+    ],
+    left: { note: "hello" },
+  },
+  {
     name: "OPTIONS MUST tell versions, and ignore Tus-Resumable",
     steps: ["Tus-Resumable: 1.0.0", "Tus-Resumable: 9.9.9", "X: y"].map((line): Step => ({
       request: ["OPTIONS", "/", line],

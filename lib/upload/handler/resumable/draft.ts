@@ -15,6 +15,7 @@ import {
   emptyAnswer,
   type Exchange,
   type Fields,
+  hasBytes,
   isFinal,
   refused,
   removeSession,
@@ -158,9 +159,7 @@ async function append(exchange: DraftExchange, id: string): Promise<Answer> {
     }
     if (session.record.state !== "open") {
       // The response to the last data may have been lost.
-      if (isLast && Number(requestField(exchange, "content-length") ?? 0) === 0) {
-        return await finish(exchange, session);
-      }
+      if (isLast && !await hasBytes(exchange)) return await finish(exchange, session);
       throw problem("COMPLETED", "The upload is complete: nothing can be appended", "completed-upload");
     }
     const length = lengthAfter(exchange, session.record, offset, isLast);

@@ -106,6 +106,16 @@ export async function appendRequest(
   }
 }
 
+/** Whether a request that repeats the last one of an upload has further bytes, which are not kept. */
+export async function hasBytes({ settings, request, admission }: AdmittedExchange): Promise<boolean> {
+  if ((admission.announced.expectedBytes ?? 0) > 0) return true;
+  const announced = { ...admission.announced, digests: new Map() };
+  const { body } = receiveBody(request.open(admission), { ...settings.save, decode: false }, announced);
+  if (await body.read() === undefined) return false;
+  await body.cancel(new Error("the upload is complete"));
+  return true;
+}
+
 export function refused({ settings }: Exchange, error: unknown, fields: Fields): Refusal {
   return refusalOf(settings.storage.explained(error, "the upload"), settings.save).withFields(fields);
 }
@@ -175,10 +185,10 @@ async function store(exchange: Exchange, session: OpenSession): Promise<Answer> 
     const digests = await verified(exchange, session);
     const there = await settings.storage.look(name);
     if (method === "PUT") requireConditions(source, there);
-    const isThere = there !== undefined;
-    await session.save({ ...session.record, state: "storing", bytes: session.offset, isThere, digests });
+    const found = there && { mtimeMs: there.mtimeMs, ...(there.etag !== undefined && { etag: there.etag }) };
+    await session.save({ ...session.record, state: "storing", bytes: session.offset, found, digests });
   }
-  const { bytes, isThere, digests = {} } = session.record;
+  const { bytes, found, digests = {} } = session.record;
   const path = await underConditions(
     settings,
     { method, source },
@@ -191,7 +201,7 @@ async function store(exchange: Exchange, session: OpenSession): Promise<Answer> 
   const digest = algorithm && digests[algorithm];
   const file = { name, bytes: bytes!, digest: digest && formatDigest(algorithm!, digest), contentType };
   await settings.onComplete?.(completed(file, path, infoOf(exchange, session.record)));
-  const { status, fields, body } = stored(settings, request, [file], {}, isThere ? 200 : 201);
+  const { status, fields, body } = stored(settings, request, [file], {}, found ? 200 : 201);
   const all = { ...fields, ...(reported.length > 0 && { "Repr-Digest": reported.join(", ") }) };
   const answer = { status, fields: all, body: decoder.decode(body) };
   await session.save({ ...session.record, state: "stored", answer });

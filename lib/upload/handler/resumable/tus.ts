@@ -16,6 +16,7 @@ import {
   emptyAnswer,
   type Exchange,
   type Fields,
+  hasBytes,
   infoOf,
   refused,
   removeSession,
@@ -188,6 +189,9 @@ async function append(exchange: AdmittedExchange, id: string | undefined): Promi
     }
     await learnLength(exchange, session);
     if (session.record.state === "open") await receive(exchange, lease);
+    else if (await hasBytes(exchange)) {
+      throw new Refusal("COMPLETED", "The upload is complete: nothing can be appended");
+    }
     await finishIfWhole(exchange, session);
     return emptyAnswer(204, { "Upload-Offset": String(session.offset), ...expiration(exchange, session) });
   });
