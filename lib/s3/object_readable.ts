@@ -125,7 +125,7 @@ class ObjectReader {
   }
 
   async #next(body: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array | undefined> {
-    const deadline = new TimeLimit(this.#store.timeout, this.#options.signal);
+    const deadline = new TimeLimit(this.#store.timeout, this.#options.signal, this.#store.closing);
     let failure: unknown;
     try {
       const { done, value } = await deadline.within(body.read());
@@ -134,7 +134,9 @@ class ObjectReader {
     } catch (error) {
       this.#options.signal?.throwIfAborted();
       if (error instanceof S3Error) throw error;
-      failure = deadline.isOver
+      failure = this.#store.closing.aborted
+        ? this.#failure("CLOSED", "the bucket was closed", error)
+        : deadline.isOver
         ? this.#failure("TIMEOUT", "the store sent nothing for too long", error)
         : this.#failure("CONNECTION_FAILED", error instanceof Error ? error.message : String(error), error);
     } finally {

@@ -1,4 +1,5 @@
 import {
+  bytesOf,
   described,
   integer,
   isUint8Array,
@@ -139,7 +140,7 @@ export class S3Bucket {
     if (typeof body !== "string" && !isUint8Array(body)) {
       throw new TypeError(`a body must be a string or a Uint8Array, not ${described(body)}`);
     }
-    const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
+    const bytes = typeof body === "string" ? new TextEncoder().encode(body) : bytesOf(body)!;
     return await putObject(this.#store, key, bytesBody(bytes), settings);
   }
 

@@ -143,7 +143,9 @@ function putMembers(): SchemaOf<S3PutOptions, "overwrite">["members"] {
 function checkedMetadata(given: unknown, path: string): Readonly<Record<string, string>> {
   // A Map, Headers or a promise has no own members, which would be dropped silently.
   if (!hasMembers(given)) throw wrongType(path, "an object of names and texts", given);
+  const names = new Set<string>();
   for (const [name, value] of Object.entries(given)) {
+    if (names.size === names.add(name.toLowerCase()).size) throw new TypeError(`${path} has ${quoted(name)} twice`);
     if (!TOKEN.test(name)) throw new TypeError(`${quoted(name)} can be no name of ${path}`);
     if (typeof value !== "string" || !VALUE.test(value)) throw wrongType(`${path}.${name}`, "printable ASCII", value);
   }

@@ -9,7 +9,8 @@ const SMALL = 4096;
 
 /**
  * An object as a WritableStream of bytes, created by `S3Bucket.writable()`. It is stored when the stream closes; until
- * then, and if the stream is aborted, readers of the key get the previous object.
+ * then, and if the stream is aborted, readers of the key get the previous object. An abort during the last
+ * request waits for its response: if the object is stored, `close()` succeeds.
  *
  * @example Note the upload, so that another process can resume it
  * ```ts
@@ -34,10 +35,19 @@ export class S3Writable extends WritableStream<Uint8Array> {
     let gathered: Uint8Array | undefined;
     let length = 0;
     const send = async (chunk: unknown): Promise<void> => {
-      const bytes = await requireBytes(chunk, upload);
-      if (length > 0) await upload.write(gathered!.subarray(0, length));
-      length = 0;
-      await upload.write(bytes);
+      try {
+        const bytes = bytesOf(chunk);
+        if (bytes === undefined) {
+          throw new TypeError("a chunk for an object must be a Uint8Array; encode text with a TextEncoderStream");
+        }
+        const given = bytes.length;
+        if (length > 0) await upload.write(gathered!.subarray(0, length));
+        length = 0;
+        await upload.write(bytes, given);
+      } catch (error) {
+        await upload.fail(error).catch(() => {}); // an invalid chunk is the reason to report
+        throw error;
+      }
     };
     super({
       start(controller) {
@@ -94,17 +104,5 @@ export class S3Writable extends WritableStream<Uint8Array> {
   /** The result, once the stream is closed. */
   get stored(): S3Stored | undefined {
     return this.#stored.value;
-  }
-}
-
-/** Returns the bytes of a chunk, or fails the upload if the chunk is not bytes. */
-async function requireBytes(chunk: unknown, upload: ObjectUpload): Promise<Uint8Array> {
-  try {
-    const bytes = bytesOf(chunk);
-    if (bytes !== undefined) return bytes;
-    throw new TypeError("a chunk for an object must be a Uint8Array; encode text with a TextEncoderStream");
-  } catch (error) {
-    await upload.fail(error).catch(() => {}); // the invalid chunk is the reason to report
-    throw error;
   }
 }

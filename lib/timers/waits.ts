@@ -54,7 +54,7 @@ export async function endsWithin(promise: Promise<unknown>, ms: number): Promise
 /** A time limit combined with the signal of a caller: one signal for both. */
 export class TimeLimit {
   readonly #controller = new AbortController();
-  readonly #outer: AbortSignal | undefined;
+  readonly #outer: readonly AbortSignal[];
   readonly #timer: Timer = new Timer(() => {
     this.isOver = true;
     this.#end(new Error(`it took more than ${this.#ms} ms`));
@@ -65,12 +65,13 @@ export class TimeLimit {
   #hasStopped = false;
 
   /** Starts the time: `ms` of any length, Infinity for no limit except `outer`, whose reason {@linkcode signal} takes. */
-  constructor(ms: number, outer?: AbortSignal) {
-    this.#outer = outer;
-    if (outer?.aborted) {
-      this.#end(outer.reason);
+  constructor(ms: number, ...outer: readonly (AbortSignal | undefined)[]) {
+    this.#outer = outer.filter((each) => each !== undefined);
+    const aborted = this.#outer.find((each) => each.aborted);
+    if (aborted !== undefined) {
+      this.#end(aborted.reason);
     } else {
-      outer?.addEventListener("abort", this.#onAbort);
+      for (const each of this.#outer) each.addEventListener("abort", this.#onAbort);
       this.restart(ms);
     }
   }
@@ -106,10 +107,10 @@ export class TimeLimit {
   stop(): void {
     this.#hasStopped = true;
     this.#timer.stop();
-    this.#outer?.removeEventListener("abort", this.#onAbort);
+    for (const each of this.#outer) each.removeEventListener("abort", this.#onAbort);
   }
 
-  readonly #onAbort = (): void => this.#end(this.#outer!.reason);
+  readonly #onAbort = (): void => this.#end(this.#outer.find((each) => each.aborted)!.reason);
 
   #end(reason: unknown): void {
     this.stop();

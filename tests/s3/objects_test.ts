@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { S3Bucket, type S3Error } from "../../lib/s3/mod.ts";
+import { until } from "../support/waits.ts";
 import { bytesOf, digestOf, streamOf, withStore } from "./scene.ts";
 
 const KEYS = [
@@ -123,7 +124,20 @@ test("requests are sent again after failures that may pass", () =>
 
 test("a condition that an own attempt has met is no failure", () =>
   withStore(async (store) => {
-    store.fails(({ index }) => index === 0 ? "reset after" : undefined);
+    for (const checksums of [false, true]) {
+      store.objects.clear();
+      const bucket = store.bucket({ checksums });
+      for (const text of ["first", "next"]) {
+        const ifMatch = store.objects.get("a")?.etag;
+        const start = store.asked.length;
+        store.fails(({ index }) => index === start ? "reset after" : undefined);
+        assert.equal((await bucket.put("a", text, ifMatch ? { ifMatch } : { overwrite: false })).size, text.length);
+        await assert.rejects(bucket.put("a", "other", { overwrite: false }), { code: "PreconditionFailed" });
+      }
+    }
+    store.objects.clear();
+    const start = store.asked.length;
+    store.fails(({ index }) => index === start ? "reset after" : undefined);
     const bucket = store.bucket();
     assert.equal((await bucket.put("a", "mine", { overwrite: false })).size, 4);
     await assert.rejects(bucket.put("a", "mine", { overwrite: false }), { code: "PreconditionFailed", status: 412 });
@@ -159,15 +173,38 @@ test("a store that does not answer fails with TIMEOUT, and a signal ends the wai
     await assert.rejects(store.bucket().head("a", { signal: controller.signal }), (error) => error === reason);
   }));
 
-test("S3Bucket.close() ends what is under way", () =>
-  withStore(async (store) => {
-    store.fails(() => "stall");
-    const bucket = store.bucket();
-    const looking = bucket.head("a");
-    setTimeout(() => bucket.close(), 20);
-    await assert.rejects(looking, { code: "CLOSED" });
-    await assert.rejects(bucket.put("a", ""), { code: "CLOSED" });
-  }));
+for (const kind of ["the own", "another", "a deaf"]) {
+  test(`S3Bucket.close() ends what is under way over ${kind} fetch`, () =>
+    withStore(async (store) => {
+      const send = (url: string, init?: RequestInit): Promise<Response> => {
+        const { signal: _signal, ...rest } = init!;
+        return fetch(url, kind === "a deaf" ? rest : init);
+      };
+      const bucket = store.bucket(kind === "the own" ? {} : { fetch: send });
+      await bucket.put("read", bytesOf(3_000_000));
+      const reader = bucket.readable("read").getReader();
+      store.fails(() => ({ pause: 100_000 }));
+      await reader.read();
+      store.fails(() => "stall");
+      const start = store.asked.length;
+      const calls = [
+        bucket.head("a"),
+        bucket.put("a", "text"),
+        bucket.copy("read", "b"),
+        streamOf(bytesOf(9_000_000)).pipeTo(bucket.writable("c")),
+        (async () => {
+          while (!(await reader.read()).done);
+        })(),
+      ];
+      const ended = Promise.all(calls.map((call) => assert.rejects(call, { code: "CLOSED" })));
+      await until(() => store.asked.length === start + 4, "the requests");
+      const time = performance.now();
+      await bucket.close();
+      await ended;
+      assert.ok(performance.now() - time < 10_000, "a call waited for the store");
+      await assert.rejects(bucket.put("a", ""), { code: "CLOSED" });
+    }));
+}
 
 test("readable() goes on where the connection broke, as long as the object is the same", () =>
   withStore(async (store) => {
@@ -254,6 +291,7 @@ test("S3Bucket refuses options that do not go together, and what is wrong within
   for (
     const [wrong, message] of [
       [{ metadata: { "a b": "c" } }, /^TypeError: "a b" can be no name of metadata/],
+      [{ metadata: { Foo: "1", foo: "2" } }, /^TypeError: metadata has "foo" twice/],
       [{ metadata: { a: "é" } }, /^TypeError: metadata\.a must be printable ASCII/],
       [{ contentDisposition: 'attachment; filename="é"' }, /^TypeError: contentDisposition must be printable ASCII/],
       [{ cacheControl: "a\r\nb: c" }, /^TypeError: cacheControl must be/],
@@ -262,6 +300,37 @@ test("S3Bucket refuses options that do not go together, and what is wrong within
     ] as const
   ) assert.throws(() => bucket.writable("a", wrong as never), message);
 });
+
+/** Transfers the buffer of bytes, which are none then. */
+function detach(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  structuredClone(bytes, { transfer: [bytes.buffer] });
+  return bytes;
+}
+
+test("bytes whose buffer was transferred or shrunk replace no object, whenever that happens", () =>
+  withStore(async (store) => {
+    const MIB = 2 ** 20;
+    const bucket = store.bucket();
+    const former = { key: "a", size: 6, etag: (await bucket.put("a", "former")).etag };
+    const shrunk = new Uint8Array(new ArrayBuffer(8, { maxByteLength: 8 }), 4, 4);
+    shrunk.buffer.resize(2);
+    for (const bytes of [detach(bytesOf(9)), shrunk]) await assert.rejects(bucket.put("a", bytes), TypeError);
+    for (const options of [{}, { memory: 0 }, { memory: 256 * 1024 }]) {
+      for (const turns of [0, 1, 2, 5, 20]) {
+        const bytes = bytesOf(17 * MIB);
+        const before = digestOf(bytes);
+        const writer = store.bucket(options).writable("a").getWriter();
+        const ended = Promise.all([writer.write(new Uint8Array(1)), writer.write(bytes), writer.close()]);
+        for (let i = 0; i < turns; i++) await Promise.resolve();
+        detach(bytes);
+        const isWhole = await ended.then(() => true, (error) => assert.ok(error instanceof TypeError, String(error)));
+        const there = store.objects.get("a")!;
+        if (isWhole) assert.equal(digestOf(there.bytes.subarray(1)), before);
+        else assert.equal(there.etag, former.etag);
+      }
+    }
+    await until(() => store.uploads.size === 0, "the end of the uploads");
+  }));
 
 test("S3Bucket shows no credentials in its errors, and takes those that say more", async () => {
   const options = { endpoint: "http://127.0.0.1:2", bucket: "b" };

@@ -124,6 +124,45 @@ test("writable() leaves nothing when it is aborted, its source fails, its signal
     assert.equal(store.uploads.size, 0);
   }));
 
+for (const size of [1000, 9 * MIB]) {
+  for (const end of ["abort()", "a signal"]) {
+    test(`${end} while the last request of ${size} bytes is under way waits for what comes of it`, () =>
+      withStore(async (store) => {
+        const last = size > MIB ? "CompleteUpload" : "PutObject";
+        const bytes = bytesOf(size);
+        const reason = new Error("enough");
+        for (const way of ["answered", "refused", "lost", "silent", "silent, and stored"]) {
+          store.fails(() => undefined);
+          await store.bucket().put("a", "former");
+          const { promise, resolve } = Promise.withResolvers<void>();
+          store.fails(({ operation }) => {
+            if (operation !== last) return undefined;
+            if (way === "refused") return { status: 403, code: "AccessDenied", before: promise };
+            if (way === "silent") return "stall";
+            return way === "lost" ? "reset after" : { until: way === "answered" ? promise : new Promise(() => {}) };
+          });
+          store.asked.length = 0;
+          const controller = new AbortController();
+          const writer = store.bucket({ timeout: 400 }).writable("a", { signal: controller.signal }).getWriter();
+          await writer.write(bytes);
+          writer.closed.catch(() => {}); // as close()
+          const closing = writer.close().then(() => "stored", (error) => error);
+          await until(() => store.asked.includes(`${last} a`), "the last request");
+          if (way.endsWith("stored")) await until(() => store.objects.get("a")!.bytes.length === size, "the object");
+          // abort() fails as the pending close() does.
+          const aborted = end === "abort()" ? writer.abort(reason) : controller.abort(reason);
+          const ended = Promise.resolve(aborted).catch((error) => assert.equal(error, reason));
+          setTimeout(resolve, 20);
+          const isStored = !["refused", "silent"].includes(way);
+          assert.equal(await within(closing, "the end"), isStored ? "stored" : reason, way);
+          await ended;
+          assert.equal(store.objects.get("a")!.bytes.length, isStored ? size : 6, way);
+          await until(() => store.uploads.size === 0, "the end of the upload");
+        }
+      }));
+  }
+}
+
 test("writable() does not abort what it has completed, and finds out whether it has", () =>
   withStore(async (store) => {
     const bytes = bytesOf(9 * MIB);

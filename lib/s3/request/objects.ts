@@ -71,37 +71,50 @@ export async function putObject(
   body: SentBody,
   options: S3PutOptions = {},
   fields: Readonly<Record<string, string>> = fieldsOf(options),
+  isFinished = false,
 ): Promise<S3Stored> {
   const sha256 = Buffer.from(await body.sha256(), "hex").toString("base64");
   const headers = { ...fields, ...conditionsOf(options), ...(store.checksums && { [SHA256_FIELD]: sha256 }) };
-  const request = { method: "PUT", action: "store", key, body, headers, signal: options.signal } as const;
+  const request = { method: "PUT", action: "store", key, body, headers, signal: options.signal, isFinished } as const;
   return await storeObject(store, request, body.length, async (answer) => {
     await answer.end();
     answer.requireChecksum(SHA256_FIELD, sha256);
     return answer.etag;
-  }, (there) => there.sha256 === sha256);
+  }, async (there) => {
+    if (there.size !== body.length || there.sha256 !== undefined) return there.sha256 === sha256;
+    const hash = createHash("md5"); // the entity tag in most stores
+    for await (const piece of body.open()) hash.update(piece);
+    return bareTag(there.etag) === hash.digest("hex");
+  });
 }
 
-/** Stores an object. An earlier attempt with a lost response may have met the condition: `isOurs` checks whether that object exists. */
+/**
+ * Stores an object. An earlier attempt with a lost response may have met the condition, and an aborted one may have
+ * succeeded: `isOurs` checks whether that object exists.
+ */
 export async function storeObject(
   store: Store,
   request: StoreRequest & { readonly key: string },
   size: number,
   read: ReadAnswer<string>,
-  isOurs: (there: S3Object) => boolean,
+  isOurs: (there: S3Object) => boolean | Promise<boolean>,
   isUnknown: (error: unknown) => boolean = () => false,
 ): Promise<S3Stored> {
-  const { key, signal } = request;
+  const { key, signal, isFinished = false } = request;
+  signal?.throwIfAborted();
   let isRepeated = false;
   try {
     return { key, size, etag: await store.send({ ...request, onRetry: () => isRepeated = true }, read) };
   } catch (error) {
-    signal?.throwIfAborted();
+    const isAborted = signal?.aborted ?? false;
+    if (!isFinished) signal?.throwIfAborted();
     const isRefused = isRepeated && (error as S3Error).code === "PreconditionFailed";
-    const isLooked = isRefused || isUnknown(error);
-    const there = isLooked ? await headObject(store, key, signal).catch(() => undefined) : undefined;
-    if (there === undefined || !isOurs(there)) throw error;
-    return { key, size: there.size, etag: there.etag };
+    const isLost = isAborted && ((error as Partial<S3Error>).status ?? 500) >= 500;
+    const isLooked = isRefused || isLost || isUnknown(error);
+    const there = isLooked ? await headObject(store, key).catch(() => undefined) : undefined;
+    if (there !== undefined && await isOurs(there)) return { key, size: there.size, etag: there.etag };
+    signal?.throwIfAborted();
+    throw error;
   }
 }
 

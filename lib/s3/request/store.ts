@@ -41,7 +41,7 @@ export interface StoreRequest {
   readonly isBodyUnsigned?: boolean;
   readonly isSlow?: boolean;
   readonly signal?: AbortSignal | undefined;
-  /** Whether an attempt may finish after the signal is aborted. */
+  /** Whether an attempt may finish after the signal is aborted, within {@linkcode Store.timeout}. */
   readonly isFinished?: boolean;
   readonly onRetry?: () => void;
   readonly retries?: number;
@@ -71,6 +71,8 @@ export class Store {
   /** The derived signing keys, each valid for a day. */
   readonly #keys = new Map<string, ArrayBuffer>();
   readonly #closing = new AbortController();
+  /** Aborted when the store is closed. */
+  readonly closing: AbortSignal = this.#closing.signal;
 
   constructor(settings: S3BucketSettings) {
     const { region, retries, timeout, checksums, fetch } = settings;
@@ -102,7 +104,7 @@ export class Store {
       try {
         return await this.#attempt(url, request, read);
       } catch (error) {
-        request.signal?.throwIfAborted();
+        if (request.signal?.aborted) throw request.isFinished ? error : request.signal.reason;
         if (isExpiry(error)) this.#kept = undefined;
         if (this.#ahead !== ahead && !isCorrected) {
           isCorrected = true;
@@ -121,7 +123,7 @@ export class Store {
 
   /** Waits until the next attempt is due, or the store is closed. */
   async pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    const { signal: closing } = this.#closing;
+    const { closing } = this;
     const end = signal === undefined ? closing : AbortSignal.any([signal, closing]);
     await sleep(ms, end).catch(() => signal?.throwIfAborted()); // the next attempt reports a closed store
   }
@@ -171,10 +173,13 @@ export class Store {
     request.signal?.throwIfAborted();
     const signal = isFinished ? undefined : request.signal;
     const subject = this.subjectOf(request);
-    const { signal: closing } = this.#closing;
+    const { closing } = this;
     if (closing.aborted) throw brokenFailure(subject, "CLOSED", "the bucket was closed");
     const patience = this.timeout * (isSlow ? SLOW : 1);
-    const deadline = new TimeLimit(patience + Math.ceil((body?.length ?? 0) / SLOWEST) * 1000, signal);
+    const time = patience + Math.ceil((body?.length ?? 0) / SLOWEST) * 1000;
+    const deadline = new TimeLimit(time, signal, closing);
+    const hasten = (): void => deadline.restart(this.timeout);
+    if (isFinished) request.signal?.addEventListener("abort", hasten);
     let init: RequestInit | undefined;
     let response: Response | undefined;
     try {
@@ -191,13 +196,14 @@ export class Store {
       response?.body?.cancel(error).catch(() => {}); // the rest is not read
       if (error instanceof S3Error) throw error;
       signal?.throwIfAborted();
-      if (deadline.isOver) throw brokenFailure(subject, "TIMEOUT", "the store did not answer in time", error);
       if (closing.aborted) throw brokenFailure(subject, "CLOSED", "the bucket was closed", error);
+      if (deadline.isOver) throw brokenFailure(subject, "TIMEOUT", "the store did not answer in time", error);
       if (init === undefined) throw error; // an error of the credentials function
       const reason = error instanceof Error ? error.message : String(error);
       throw brokenFailure(subject, "CONNECTION_FAILED", reason, error);
     } finally {
       deadline.stop();
+      request.signal?.removeEventListener("abort", hasten);
     }
   }
 

@@ -34,6 +34,12 @@ export class Blocks {
 /** The bytes that are read from a file at a time: as many as the HTTP client writes. */
 const PAGE = 128 * 1024;
 
+/** @throws {TypeError} if a chunk has not the length that it had when it was written: its buffer was transferred. */
+export function requireLength(bytes: Uint8Array, length: number): void {
+  if (bytes.length === length) return;
+  throw new TypeError("the buffer of a chunk was transferred or resized before its bytes were taken");
+}
+
 export interface Storage {
   readonly blocks: Blocks;
   readonly temporary: string | undefined;
@@ -71,15 +77,18 @@ export class GatheredPart implements SentBody {
     return bytes.toString("base64");
   }
 
-  /** Appends a copy of the bytes. One call at a time. */
+  /** Appends a copy of the bytes. One call at a time. @throws {TypeError} if they are detached meanwhile. */
   async append(bytes: Uint8Array): Promise<void> {
+    const { length } = bytes;
     this.#crc32 = crc32(bytes, this.#crc32);
     this.#hash?.update(bytes);
     this.#sha256 = undefined;
-    for (let start = 0; start < bytes.length;) {
+    for (let start = 0; start < length;) {
+      requireLength(bytes, length);
       if (this.#file !== undefined) {
         await writeFully(this.#file, [bytes.subarray(start)]);
-        this.length += bytes.length - start;
+        requireLength(bytes, length);
+        this.length += length - start;
         return;
       }
       const used = this.length % BLOCK;

@@ -44,7 +44,10 @@ export async function createUpload(
       if (id) return id;
       throw answer.malformed("the store gave the upload no id");
     },
-  );
+  ).catch((error) => {
+    signal?.throwIfAborted();
+    throw error;
+  });
   if (signal?.aborted) {
     await abortUpload(store, { key, uploadId }).catch(() => {}); // the abort reason is thrown
     throw signal.reason;
@@ -179,6 +182,7 @@ export async function completeUpload(
     body: bytesBody(new TextEncoder().encode(documentOf(parts))),
     isSlow: true,
     signal: options.signal,
+    isFinished: true,
   } as const;
   const read: ReadAnswer<string> = (answer) => answer.etagIn("CompleteMultipartUploadResult");
   const isOurs = (there: S3Object): boolean => there.size === size && there.etag === joinedTag(parts);

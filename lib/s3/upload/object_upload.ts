@@ -2,7 +2,7 @@ import { fieldsOf, type S3Stored, type S3WritableSettings } from "../s3_object.t
 import { putObject } from "../request/objects.ts";
 import type { Store } from "../request/store.ts";
 import { S3Error } from "../s3_error.ts";
-import { GatheredPart, type Storage } from "./gathered_part.ts";
+import { GatheredPart, requireLength, type Storage } from "./gathered_part.ts";
 import { abortUpload, completeUpload, createUpload, putPart, type StoredPart } from "./multipart.ts";
 
 const MIB = 2 ** 20;
@@ -125,14 +125,18 @@ export class ObjectUpload {
     return this.#controller.signal;
   }
 
-  async write(bytes: Uint8Array): Promise<void> {
-    for (let start = 0; start < bytes.length;) {
+  /** Appends bytes, which had `length` when they were given. */
+  async write(bytes: Uint8Array, length: number = bytes.length): Promise<void> {
+    for (let start = 0; start < length;) {
       this.signal.throwIfAborted();
       const room = partSize(this.#part.number, this.partSize) - this.#part.length;
-      const piece = bytes.subarray(start, start + room);
-      await this.#guarded(() => this.#part.append(piece));
-      start += piece.length;
-      if (piece.length === room) await this.#guarded(() => this.#send());
+      const end = Math.min(length, start + room);
+      await this.#guarded(async () => {
+        requireLength(bytes, length);
+        await this.#part.append(bytes.subarray(start, end));
+      });
+      if (end - start === room) await this.#guarded(() => this.#send());
+      start = end;
     }
   }
 
@@ -143,7 +147,7 @@ export class ObjectUpload {
       const options = { ...this.#options, signal: this.signal };
       let stored: S3Stored;
       if (this.uploadId === undefined) {
-        stored = await putObject(store, this.key, this.#part, options);
+        stored = await putObject(store, this.key, this.#part, options, undefined, true);
       } else {
         await this.#settle(true);
         stored = await completeUpload(store, { key: this.key, uploadId: this.uploadId }, this.#parts, options);
