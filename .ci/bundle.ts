@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { build, type BuildOptions, type BuildResult, type OnLoadResult, type Plugin } from "esbuild";
 import { ownModules } from "./own_modules.ts";
+import { specifierOf } from "./past_faces.ts";
 import { root } from "./root.ts";
 import { MappedText } from "./source_maps.ts";
 
@@ -94,19 +95,23 @@ export function ownFiles({ outdir, codecs, change }: OwnFiles): Plugin {
         const source = readFileSync(path, "utf8");
         if (address === undefined) return change?.(source, path);
         const before = source.slice(0, source.indexOf("export function")).replace(/[^\n]/g, ""); // lines keep their numbers
-        return { contents: before + workerAddressIn(outdir, address.worker, address.name) };
+        return { contents: before + workerAddressIn(outdir, address, path) };
       });
     },
   };
 }
 
-/** Returns a module that gives the place of a worker that is built. */
-function workerAddressIn(outdir: string, worker: string, name: string): string {
+/** The module that finds files of the package. */
+export const OWN_FILES: string = join(root, "lib/runtime/own_files.ts");
+
+/** Returns a module that gives the place of a worker that is built, in the place of the source at `path`. */
+function workerAddressIn(outdir: string, { worker, name }: { worker: string; name: string }, path: string): string {
   const place = JSON.stringify(`${PLACE}${join(outdir, worker.replace(/\.ts$/, ".js"))}`);
-  return `export function ${name}() {
-    const { pathname } = new URL(import.meta.url);
-    if (!pathname.endsWith("${OWN_END}")) throw new Error("it is not in the bundle");
-    return new URL(${place}, import.meta.url);
+  return `import { ownAddress } from ${JSON.stringify(specifierOf(OWN_FILES, path))};
+  export function ${name}() {
+    const own = ownAddress(() => import.meta.url);
+    if (!own?.pathname.endsWith("${OWN_END}")) throw new Error("it is not in the bundle");
+    return new URL(${place}, own);
   }`;
 }
 

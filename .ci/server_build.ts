@@ -5,6 +5,7 @@ import {
   type Bundle,
   type Outputs,
   OWN_END,
+  OWN_FILES,
   type OwnFiles,
   ownFiles,
   PLACE,
@@ -18,6 +19,7 @@ import { withLateBuiltins } from "./late_builtins.ts";
 import { placeOf } from "./own_modules.ts";
 import { pastFaces, specifierOf } from "./past_faces.ts";
 import { planChunks } from "./plan_chunks.ts";
+import { buildOf } from "./wasm_files.ts";
 
 /** Returns the sources of the subpaths, by the outputs in the manifest. */
 export function publicSources(): string[] {
@@ -134,17 +136,19 @@ export function withoutDocs(source: string): string {
   return source.replace(/^ *\/\*\*.*?\*\/$/gms, (comment) => comment.replace(/[^\n]/g, ""));
 }
 
-/** The module that reads the files of codecs. */
-const CODEC_FILE = join(root, "lib/runtime/codec_file.ts");
-
 /** Makes the codecs read their modules' files, where possible, before they import the embedded texts. */
 function withFiles(source: string, path: string, codecs: string): string {
+  if (path === OWN_FILES) {
+    return source.replace('"folder of codecs"', JSON.stringify(PLACE + codecs)).replace(
+      '"end of the path"',
+      `"${OWN_END}"`,
+    );
+  }
   const changed = source.replace(/\(\) => (import\("\.\/wasm\/(\w+)\.js"\))/g, (_, text: string, name: string) => {
-    const file = JSON.stringify(PLACE + join(codecs, `${name.replace("deflate", "gzip")}.wasm`));
-    return `() => wasmAt(${file}, "${OWN_END}", import.meta.url, () => ${text})`;
+    return `() => wasmAt("${name.replace("deflate", "gzip")}", "${buildOf(name)}", () => ${text})`;
   });
   if (changed === source) return source;
-  return `${changed}import { wasmAt } from ${JSON.stringify(specifierOf(CODEC_FILE, path))};\n`;
+  return `${changed}import { wasmAt } from ${JSON.stringify(specifierOf(OWN_FILES, path))};\n`;
 }
 
 async function change(source: string, path: string): Promise<OnLoadResult> {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { cpSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { transform } from "esbuild";
@@ -16,9 +17,14 @@ const INFLATE = `export function inflate(bytes) {
   return new Response(inflated).arrayBuffer();
 }`;
 
+/** Returns the identity of a codec's build, by the name of its module: each file of it holds that of its build. */
+export function buildOf(name: string): string {
+  return createHash("sha256").update(readFileSync(join(source, `${name}.js`))).digest("base64url").slice(0, 12);
+}
+
 /**
  * Writes the codecs' modules with their notices: as text for hosts and bundlers that take no other, deflated, which saves
- * 38% of it; and as `.wasm` files, with a section in each that says by its name which one it is. The text of the module
+ * 38% of it; and as `.wasm` files, with a section in each that says by its name which one it is, and at the end one of its build. The text of the module
  * that inflates brings a function for that, so that the global `DecompressionStream` may be the package's own.
  *
  * @returns the paths of the modules.
@@ -33,14 +39,20 @@ export async function writeCodecs(folder: string): Promise<string[]> {
     const codec = basename(name, ".js").replace("deflate", "gzip");
     const deflated = Buffer.from(await compress(bytes, { format: "deflate-raw" }));
     const inflates = codec === "gzip_decoder" ? await ownInflate(deflated, bytes) : INFLATE;
-    const small = `export const wasm = "${deflated.toString("base64")}";\n${inflates}`;
+    const build = buildOf(basename(name, ".js"));
+    const small = `export const wasm = "${deflated.toString("base64")}", build = "${build}";\n${inflates}`;
     const paths = [join(folder, name), join(folder, `${codec}.wasm`)];
     writeFileSync(paths[0], text.replace(declaration, small));
-    const section = Buffer.from(`\x08millrace${codec}`); // the length of its name, the name, and what is in it
-    writeFileSync(paths[1], Buffer.concat([bytes, Buffer.from([0, section.length]), section]));
+    writeFileSync(paths[1], Buffer.concat([bytes, section("millrace", codec), section("millrace-build", build)]));
     return paths;
   });
   return (await Promise.all(written)).flat();
+}
+
+/** Returns a custom section: its kind and length, the length of its name, the name, and the content. */
+function section(name: string, content: string): Buffer {
+  const body = `${String.fromCharCode(name.length)}${name}${content}`;
+  return Buffer.from(`\0${String.fromCharCode(body.length)}${body}`);
 }
 
 /** Returns a function for a text that inflates it without the host's. */

@@ -2,14 +2,17 @@ import { wrongType } from "../streams/internal.ts";
 import type { Family } from "./format.ts";
 import type { SessionParameters } from "./options.ts";
 
-/** The content of a codec's module: bytes that servers read from its file, or deflated base64 in the package. */
+/** The content of a codec's module: deflated base64 in the package, which servers decode. */
 interface Content {
   readonly wasm: string | Uint8Array<ArrayBuffer>;
   inflate?(bytes: Uint8Array<ArrayBuffer>): Promise<ArrayBuffer>;
 }
 
 /** Imports a codec's module on demand, or returns the one in the bundle. */
-type Source = () => Content | Promise<Content>;
+type Source = () => Loaded | Promise<Loaded>;
+
+/** The content of a codec's module, or a module that servers have compiled from its file. */
+type Loaded = Content & { readonly module?: undefined } | { readonly module: WasmModule };
 
 /** A `WebAssembly.Module`: the class has no members, and Node's types lack the name. */
 export type WasmModule = object;
@@ -57,16 +60,15 @@ export class Codec {
         "codecs cannot run: there is no WebAssembly here, which browsers lack in lockdown mode or by policy",
       );
     }
-    const { wasm, inflate } = await this.#content();
-    const bytes = typeof wasm === "string" ? fromBase64(wasm) : wasm;
-    const compiled = await WebAssembly.compile(inflate ? await inflate(bytes) : bytes).catch((error) => {
+    const loaded = await this.#content();
+    const compiled = loaded.module ?? await compiledOf(loaded).catch((error) => {
       throw explained(error, this.#name);
     });
     modules.set(this.#name, compiled);
     return compiled;
   }
 
-  async #content(): Promise<Content> {
+  async #content(): Promise<Loaded> {
     try {
       return await this.#source();
     } catch (cause) {
@@ -76,6 +78,11 @@ export class Codec {
       throw new TypeError(message, { cause });
     }
   }
+}
+
+async function compiledOf({ wasm, inflate }: Content): Promise<WasmModule> {
+  const bytes = typeof wasm === "string" ? fromBase64(wasm) : wasm;
+  return await WebAssembly.compile(inflate ? await inflate(bytes) : bytes);
 }
 
 function entryOf(name: string): string {
@@ -114,7 +121,7 @@ export function provide(module: object): void {
 
 /** Explains an error that means that WebAssembly may not run here; returns other errors as they are. */
 function explained(cause: unknown, name?: Name): unknown {
-  // The bytes are valid, so the page's policy or the host forbids compiling.
+  // The bytes are those of a text, and valid: the page's policy or the host forbids compiling.
   if (!(cause instanceof WebAssembly.CompileError)) return cause;
   const elsewhere = name && `; on hosts such as Cloudflare Workers, import @millrace/streams/codecs/${name}.wasm ` +
       `and give it to provide() of ${entryOf(name)}`;

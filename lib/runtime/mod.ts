@@ -48,6 +48,7 @@ export {
   processStart,
   userNumber,
 } from "./process.ts";
+export { type Base, ownAddress } from "./own_files.ts";
 export { JobWorker, serveJobs, type WorkerJob } from "./job_worker.ts";
 export { afterPoll, collectsChannels, keepsFailedImports, makeYoungObjects, pauseTlsReads } from "./event_loop.ts";
 export { type RunningServer, serve, type ServeOptions } from "./serve.ts";

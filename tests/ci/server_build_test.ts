@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { SourceMap, type SourceMapping } from "node:module";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import test, { after, before, describe } from "node:test";
 import { pathToFileURL } from "node:url";
-import { build, transform } from "esbuild";
+import { build, type Plugin, transform } from "esbuild";
 import { builtPackage } from "../support/built_package.ts";
 import { output } from "../support/processes.ts";
 import { root, runtime } from "../support/runtime.ts";
@@ -265,21 +265,22 @@ describe("what is built for servers", { skip: runtime !== "node" && "it runs all
       assert.equal(printed, "gzip true true true\nbrotli true true true\nzstd true true true\n");
     });
 
-    test(`on ${name}, codecs come from their files, and from their texts where no file is there or may be read`, async () => {
-      const kinds = { files: /\.js$/, texts: /\.wasm$/, permitted: /none/ };
+    test(`on ${name}, codecs come from their files, and from their texts where no sound file is there or may be read`, async () => {
+      const kinds = { files: /\.js$/, texts: /\.wasm$/, permitted: /none/, damaged: /none/ };
       for (const [kind, missing] of Object.entries(kinds)) {
         const copy = join(folder, `${kind}-${name}`);
         const filter = (path: string): boolean => !(path.includes("wasm") && missing.test(path));
         for (const part of ["browser/wasm", "chunks", "lib/codecs"]) {
           await cp(join(folder, part), join(copy, part), { recursive: true, filter });
         }
+        if (kind === "damaged") damage(join(copy, "browser/wasm"));
         const script = join(copy, "there_and_back.mjs");
         const bytes = "new Uint8Array(1000)";
         const calls = ["gzip", "brotli", "zstd"].map((codec) =>
           `import("./lib/codecs/${codec}.js").then(async (m) => (await m.decompress(await m.compress(${bytes}))).length)`
         );
         writeFileSync(script, `console.log((await Promise.all([${calls.join()}])).join());`);
-        const args = [...words.filter((word) => kind === "files" || word !== "-A"), script];
+        const args = [...words.filter((word) => kind !== "permitted" && kind !== "texts" || word !== "-A"), script];
         assert.equal(await output(join(root, "node_modules/.bin", name), args, root), "1000,1000,1000\n", kind);
       }
     });
@@ -301,9 +302,8 @@ describe("what is built for servers", { skip: runtime !== "node" && "it runs all
       assert.equal(await output(join(root, "node_modules/.bin", name), [...words, script], root), "piped\n");
     });
 
-    test(`on ${name}, a bundle loads no file beside it that has the name of one of the package's`, async () => {
+    test(`on ${name}, a bundle loads no file beside it, or at the place of its build, that has the name of one of the package's`, async () => {
       const place = join(folder, "bundled", name, "server");
-      const site = join(folder, "bundled", name, "site");
       const entry = join(folder, `bundled_${name}.mjs`);
       const from = (subpath: string): string => JSON.stringify(pathOf(subpath));
       writeFileSync(
@@ -312,7 +312,8 @@ describe("what is built for servers", { skip: runtime !== "node" && "it runs all
         import { RotatingFileWritable } from ${from("./files")};
         import { precompress } from ${from("./precompress")};
         import { existsSync } from "node:fs";
-        const directory = ${JSON.stringify(site)};
+        import process from "node:process";
+        const directory = process.argv.at(-1);
         const log = new RotatingFileWritable({ directory, name: "a.log", maxFileSize: 10, append: true, compress: "gzip" });
         const writer = log.getWriter();
         for (let i = 0; i < 3; i++) await writer.write("a line\\n");
@@ -321,27 +322,31 @@ describe("what is built for servers", { skip: runtime !== "node" && "it runs all
         const { length } = await compress(new Uint8Array(1000), { format: "gzip" });
         console.log(length < 100, ["a-00001.log.gz", "page.html.br"].every((name) => existsSync(directory + "/" + name)));`,
       );
-      await mkdir(site, { recursive: true });
-      writeFileSync(join(site, "page.html"), "<p>a page</p>".repeat(500));
-      await build({
-        entryPoints: [entry],
-        bundle: true,
-        format: "esm",
-        platform: "node",
-        outfile: join(place, "main.mjs"),
-      });
       const ran = join(place, "ran");
       const other = `import { writeFileSync } from "node:fs"; writeFileSync(${JSON.stringify(ran)}, "");`;
+      const codec = join(folder, "browser/wasm/zstd_decoder.wasm");
       for (const file of globSync("{browser/wasm/*.wasm,lib/**/*worker.js}", { cwd: folder })) {
-        for (const above of ["..", "../.."]) {
+        for (const above of ["..", "../..", "build"]) {
           const path = join(place, above, file);
           await mkdir(dirname(path), { recursive: true });
-          writeFileSync(path, file.endsWith(".wasm") ? "no module" : other);
+          writeFileSync(path, file.endsWith(".wasm") ? readFileSync(codec) : other);
         }
       }
-      const args = [...words, join(place, "main.mjs")];
-      assert.equal(await output(join(root, "node_modules/.bin", name), args, root), "true true\n");
-      assert.equal(existsSync(ran), false);
+      for (const plugins of [[], [literalAddresses(folder, join(place, "build"))]]) {
+        await build({
+          entryPoints: [entry],
+          bundle: true,
+          format: "esm",
+          platform: "node",
+          outfile: join(place, "main.mjs"),
+          plugins,
+        });
+        const site = await mkdtemp(join(place, "site-"));
+        writeFileSync(join(site, "page.html"), "<p>a page</p>".repeat(500));
+        const args = [...words, join(place, "main.mjs"), site];
+        assert.equal(await output(join(root, "node_modules/.bin", name), args, root), "true true\n");
+        assert.equal(existsSync(ran), false);
+      }
     });
 
     test(`on ${name}, the command tells its version without its other modules`, async () => {
@@ -389,6 +394,31 @@ describe("what is built for servers", { skip: runtime !== "node" && "it runs all
     assert.match(printed, /^TypeError: node:\S+ is not there: this part of @millrace\/streams runs on Node 22\.18,/);
   });
 });
+
+/** Cuts the files of gzip, writes into those of brotli, and gives zstd those of each other. */
+function damage(folder: string): void {
+  const files = new Map(globSync("*.wasm", { cwd: folder }).map((name) => [name, readFileSync(join(folder, name))]));
+  for (const [name, bytes] of files) {
+    const other = files.get(name.replace(/(?:de|en)coder/, (word) => word === "decoder" ? "encoder" : "decoder"))!;
+    const cut = bytes.subarray(0, bytes.length / 2);
+    const written = Buffer.from(bytes).fill(0, 1000, 2000);
+    writeFileSync(join(folder, name), { gzip: cut, brotli: written, zstd: other }[name.split("_")[0]]!);
+  }
+}
+
+/** Returns a plugin that replaces `import.meta.url` as webpack does: by the module's URL, here with another folder. */
+function literalAddresses(folder: string, other: string): Plugin {
+  return {
+    name: "literal-addresses",
+    setup(builder) {
+      builder.onLoad({ filter: /\.js$/ }, ({ path }) => {
+        if (!path.startsWith(folder)) return undefined;
+        const url = JSON.stringify(pathToFileURL(join(other, relative(folder, path))).href);
+        return { contents: readFileSync(path, "utf8").replaceAll("import.meta.url", url) };
+      });
+    },
+  };
+}
 
 /** Returns the path here of a source that a map at `path` names. */
 function sourceOf(place: string, path: string): string {

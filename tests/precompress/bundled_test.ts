@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import process from "node:process";
 import test from "node:test";
-import { build, stop } from "esbuild";
+import { pathToFileURL } from "node:url";
+import { build, type Plugin, stop } from "esbuild";
 import { inFolder } from "../support/folders.ts";
 import { run } from "../support/processes.ts";
 import { root, runtime } from "../support/runtime.ts";
@@ -22,21 +23,37 @@ const program = `
   }
   void main(process.argv[2]!);`;
 
-for (const format of ["esm", "cjs"] as const) {
+/** The plugin that replaces `import.meta.url` as webpack does: by a literal, here of a folder with other workers. */
+const literalAddresses = (folder: string): Plugin => ({
+  name: "literal-addresses",
+  setup(builder) {
+    builder.onLoad({ filter: /worker_address\.ts$/ }, async ({ path }) => {
+      const url = JSON.stringify(pathToFileURL(join(folder, "other", relative(root, path))).href);
+      return { contents: (await readFile(path, "utf8")).replaceAll("import.meta.url", url), loader: "ts" };
+    });
+  },
+});
+
+for (const format of ["esm", "cjs", "esm with literal addresses"] as const) {
   test(`in a bundle of ${format} without the workers' modules all is compressed, with one warning`, () =>
     inFolder(async (folder) => {
-      const outfile = join(folder, format === "esm" ? "program.mjs" : "program.cjs");
+      const outfile = join(folder, format === "cjs" ? "program.cjs" : "program.mjs");
       const stdin = { contents: program, resolveDir: root, loader: "ts" } as const;
       await build({
         stdin,
         outfile,
-        format,
+        format: format === "cjs" ? "cjs" : "esm",
+        plugins: format.includes("literal") ? [literalAddresses(folder)] : [],
         bundle: true,
         platform: "node",
         logLevel: "error",
         logOverride: { "empty-import-meta": "silent" },
       });
       await stop();
+      for (const worker of ["lib/precompress/worker.ts", "lib/files/series/compress_worker.ts"]) {
+        await mkdir(join(folder, "other", dirname(worker)), { recursive: true });
+        await writeFile(join(folder, "other", worker), `console.log("another worker runs");`);
+      }
       await mkdir(join(folder, "site"));
       for (const name of ["a.html", "b.js"]) {
         await writeFile(join(folder, "site", name), `${name} is a file. `.repeat(3000));
