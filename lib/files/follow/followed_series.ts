@@ -52,7 +52,9 @@ export class FollowedSeries implements FileSequence {
     this.number = number;
     this.#made = time;
     if (id === "") return await this.next();
-    const { file, index } = await identify(await this.#candidates(number), position, false);
+    const before = (await this.#numbers()).findLast((each) => each < number);
+    const earlier = before === undefined ? [] : await this.#candidates(before);
+    const { file, index } = await identify([...earlier, ...await this.#candidates(number)], position, false);
     if (file !== undefined) return await this.#note(number, this.#series.pathOf(number), file);
     if (index !== -1) return await this.#open(number);
     const lost = "lines behind the position may be lost or read again, as its file is not found";
@@ -70,7 +72,7 @@ export class FollowedSeries implements FileSequence {
     const found: Candidate[] = [];
     for (const each of pathsOf(this.#series.pathOf(number))) {
       const status = await isFile(each.path) ? await unlessMissing(stat(each.path, { bigint: true })) : undefined;
-      if (status !== undefined) found.push({ ...each, identity: identityOf(status) });
+      if (status !== undefined) found.push({ ...each, identity: identityOf(status), number });
     }
     return found;
   }

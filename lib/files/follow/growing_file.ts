@@ -253,7 +253,7 @@ class PackedFile implements FollowedFile {
   }
 
   async close(): Promise<void> {
-    await this.#reader.cancel();
+    await this.#reader.cancel().catch(() => {}); // a damaged file has failed before
   }
 }
 

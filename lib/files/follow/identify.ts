@@ -1,10 +1,14 @@
+import { Buffer } from "node:buffer";
+import { codeOf } from "../failure.ts";
 import type { FollowedFile } from "./follow_source.ts";
 import { type FilePath, openAny } from "./growing_file.ts";
-import { type FollowedIdentity, type FollowPosition, isProven } from "./line_place.ts";
+import { type FollowedIdentity, type FollowPosition, isProven, type Mark } from "./line_place.ts";
 
 /** A file that a position may belong to. */
 export interface Candidate extends FilePath {
   readonly identity: FollowedIdentity;
+  /** The file's number in a series, in which a file before the position's number is only compared by its time. */
+  readonly number?: number | undefined;
 }
 
 /** The result of {@linkcode identify}. */
@@ -15,53 +19,113 @@ export interface Identified {
   readonly file: FollowedFile | undefined;
 }
 
+const LINE_FEED = 10;
+
 /**
  * Determines the file of a position by properties that outlast renaming, compression and a restart of the system:
  *
  * - The file's number together with its time of birth: numbers are reused, and some disks assign new ones
  *   whenever they are mounted.
- * - Its bytes, in a compressed file, in a copy whose original was truncated, or under another number, unless a
- *   different time of birth shows another file. Several files with these bytes prove nothing, since logs may have equal
- *   lines; nor does one file, if a candidate before it was written since.
+ * - Its bytes, in a compressed file, in a copy whose original was truncated or left behind, or under another number. A
+ *   file that was last written before the position's time is no copy. Several files with these bytes prove nothing,
+ *   since logs may have equal lines; nor does one file, if a candidate before it was written since, or if its time of
+ *   birth differs and the line before the position is repeated in it.
+ * - Before any whole line, its number in a series.
  */
 export async function identify(
   candidates: readonly Candidate[],
   position: FollowPosition,
   beginsAnew: boolean,
 ): Promise<Identified> {
-  const { file: id, born, head } = position;
-  const own = candidates.filter(({ identity }) => born > 0 && identity.file === id && identity.born === born);
+  const { file: id, born, head, number } = position;
+  const possible = candidates.filter((each) => each.number === number);
+  const own = possible.filter(({ identity }) => born > 0 && identity.file === id && identity.born === born);
   const index = own.length === 1 ? candidates.indexOf(own[0]) : -1; // files without numbers may share a time of birth
-  if (head === 0) return { index, file: undefined };
+  const isAfterUnread = (place: number): boolean =>
+    candidates.slice(0, place).some(({ identity }) => identity.time > position.time);
+  const copies = possible.filter((each) => each === candidates[index] || mayBeLater(each, position.time));
+  if (head === 0) {
+    const same = number === undefined ? undefined : copies.find((each) => !hasOtherBirth(each, position));
+    const place = index === -1 && same !== undefined ? candidates.indexOf(same) : index;
+    return { index: place !== index && isAfterUnread(place) ? -1 : place, file: undefined };
+  }
   const proven = new Map<Candidate, FollowedFile>();
-  for (const each of index === -1 ? candidates : [candidates[index], ...candidates]) {
-    if (proven.has(each) || index === -1 && isOther(each, position)) continue;
-    const file = await openProven(each, position, beginsAnew);
-    if (file !== undefined) proven.set(each, file);
-    if (each === candidates[index] && file !== undefined) break;
+  try {
+    for (const each of index === -1 ? copies : [candidates[index], ...copies]) {
+      if (proven.has(each)) continue;
+      const file = await openProven(each, position, beginsAnew, index === -1);
+      if (file !== undefined) proven.set(each, file);
+      if (each === candidates[index] && file !== undefined) break;
+    }
+  } catch (error) {
+    await Promise.all([...proven.values()].map((file) => file.close()));
+    throw error;
   }
   const same = [...proven.keys()].filter(({ identity }) => born > 0 && identity.born === born);
   const [found, ...others] = same.length === 1 ? same : proven.keys();
   const place = found === undefined || others.length > 0 ? -1 : candidates.indexOf(found);
-  const isUnread = ({ identity }: Candidate): boolean => identity.time > position.time;
-  const isSure = place !== -1 && (place === index || !candidates.slice(0, place).some(isUnread));
+  const isSure = place !== -1 && (place === index || !isAfterUnread(place));
   for (const [each, file] of proven) if (!isSure || each !== found) await file.close();
   return isSure ? { index: place, file: proven.get(found!) } : { index, file: undefined };
 }
 
-/** Whether the time of birth shows another file; a compressed form has its own. */
-function isOther({ format, identity }: Candidate, { born }: FollowPosition): boolean {
+/**
+ * Whether a file may have been written at a time or later. File systems' clocks may be late, that of FAT by two
+ * seconds, and compressors may keep only whole seconds.
+ */
+export function mayBeLater({ identity: { time } }: Candidate, since: number): boolean {
+  return time >= since - (time % 1000 === 0 ? 2000 : 20);
+}
+
+/** Whether the time of birth is another one; a compressed form has its own. */
+function hasOtherBirth({ format, identity }: Candidate, { born }: FollowPosition): boolean {
   return format === undefined && born > 0 && identity.born > 0 && identity.born !== born;
 }
 
-/** Opens a file at a position if its bytes prove that it is the position's. */
+/**
+ * Opens a file at a position if its bytes prove that it is the position's; an unreadable or damaged file proves nothing.
+ *
+ * @param isAlone Whether no file has the position's number and time of birth.
+ */
 async function openProven(
   candidate: Candidate,
   position: FollowPosition,
   beginsAnew: boolean,
+  isAlone: boolean,
 ): Promise<FollowedFile | undefined> {
-  const file = await openAny(candidate, position.offset, beginsAnew);
-  if (file === undefined || isProven(file.place.mark, position)) return file;
-  await file.close();
+  let file: FollowedFile | undefined;
+  try {
+    file = await openAny(candidate, position.offset, beginsAnew);
+    const isSame = file !== undefined && isProven(file.place.mark, position) &&
+      !(isAlone && hasOtherBirth(candidate, position) && await isRepeated(candidate, file.place.mark, beginsAnew));
+    if (isSame) return file;
+  } catch (error) {
+    await file?.close();
+    if (![undefined, "EACCES", "EPERM"].includes(codeOf(error))) throw error; // codecs' errors have no code
+    return undefined;
+  }
+  await file?.close();
   return undefined;
+}
+
+/** Whether a file has the line before a position more than once: its bytes may then be those of another file. */
+async function isRepeated(candidate: Candidate, { offset, tail }: Mark, beginsAnew: boolean): Promise<boolean> {
+  if (offset === 0) return false;
+  const start = tail.length < 2 ? 0 : tail.lastIndexOf(LINE_FEED, tail.length - 2);
+  const line = tail.subarray(Math.max(0, start));
+  const file = await openAny(candidate, 0, beginsAnew);
+  try {
+    let bytes: Uint8Array = Uint8Array.of(LINE_FEED);
+    while (file !== undefined && file.place.end < offset) {
+      const next = await file.read(offset - file.place.end, true);
+      if (next === undefined) return true; // it was truncated meanwhile
+      const joined = Buffer.concat([bytes, next]);
+      const found = joined.indexOf(line);
+      if (found !== -1 && (file.place.end < offset || found + line.length < joined.length)) return true;
+      bytes = joined.subarray(Math.max(0, joined.length - line.length + 1));
+    }
+    return false;
+  } finally {
+    await file?.close();
+  }
 }

@@ -1,11 +1,13 @@
 import { type BigIntStats, statSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
+import { codeOf } from "../failure.ts";
 import { listedName } from "../names.ts";
+import { isSureNumber } from "../open_file.ts";
 import { packedFormatOf } from "../series/file_series.ts";
 import type { FileSequence, FollowedFile } from "./follow_source.ts";
 import { GrowingFile, isOf, openAny, unlessMissing } from "./growing_file.ts";
-import { type Candidate, identify } from "./identify.ts";
+import { type Candidate, identify, mayBeLater } from "./identify.ts";
 import { type FollowPosition, identityOf } from "./line_place.ts";
 
 /** The file with a name and, after a restart, those that had the name before. */
@@ -44,18 +46,26 @@ export class NamedFile implements FileSequence {
     const named = await this.#named();
     const { index, file } = await identify(named, position, true);
     const first = file ? index : named.findIndex((each, i) => {
-      const { format, identity: { born, time } } = each;
+      const { born, time } = each.identity;
       if (i === index || each.label === "" || time > position.time) return true;
-      if (position.file === "") return time >= position.time - stepOf(time);
-      if (index === -1 && format !== undefined) return time > position.time - COMPRESSED_STEP;
-      return time === position.time && (index === -1 || born > position.born); // otherwise it was read before
+      if (index === -1) return mayBeLater(each, position.time);
+      return time === position.time && born > position.born; // otherwise it was read before
     });
     const others = first === -1 ? [] : named.slice(file ? first + 1 : first);
-    const files = [...file ? [file] : [], ...await openAll(others)];
-    const isSame = named.map(keyOf).join() === (await this.#named()).map(keyOf).join();
-    if (!isSame) { // the files were renamed while they were opened
-      await Promise.all(files.map((file) => file.close()));
-      return await this.#resume(position, warn);
+    const files = file ? [file] : [];
+    try {
+      for (const each of others) {
+        const opened = await openAny(each, 0, true);
+        if (opened !== undefined) files.push(opened);
+      }
+      const isSame = named.map(keyOf).join() === (await this.#named()).map(keyOf).join();
+      if (!isSame) { // the files were renamed while they were opened
+        await closeAll(files.splice(0));
+        return await this.#resume(position, warn);
+      }
+    } catch (error) {
+      await closeAll(files);
+      throw error;
     }
     if (position.file !== "" && (first === -1 || first !== index)) {
       const lost = "lines behind the position may be lost or read again, as its file is not found";
@@ -75,9 +85,10 @@ export class NamedFile implements FileSequence {
     const labelOf = (plain: string): string | undefined => {
       if (plain === name) return "";
       const inside = plain.startsWith(stem) && plain.endsWith(extension)
-        ? ROTATED.exec(plain.slice(stem.length, plain.length - extension.length))
+        ? DATED.exec(plain.slice(stem.length, plain.length - extension.length))
         : null;
-      return (inside ?? (plain.startsWith(name) ? ROTATED.exec(plain.slice(name.length)) : null))?.[1];
+      const behind = plain.startsWith(name) ? plain.slice(name.length) : "";
+      return (inside ?? DATED.exec(behind) ?? RANKED.exec(behind))?.[1];
     };
     const found: NamedAs[] = [];
     for (const each of names) {
@@ -86,27 +97,40 @@ export class NamedFile implements FileSequence {
       const label = labelOf(plain);
       if (label === undefined || packed !== undefined && (label === "" || names.includes(plain))) continue;
       const path = join(folder, each);
-      const status = await unlessMissing(stat(path, { bigint: true }));
+      const status = await statusOf(path);
       if (!status?.isFile()) continue;
-      found.push({ path, format: packed?.format, identity: identityOf(status), label });
+      const isNumbered = isSureNumber(status.ino);
+      found.push({ path, format: packed?.format, identity: identityOf(status), label, isNumbered });
     }
-    return found.sort(inOrder);
+    found.sort(inOrder);
+    const isLast = ({ isNumbered, identity }: NamedAs, i: number): boolean =>
+      !isNumbered || found.findLastIndex((each) => each.identity.file === identity.file) === i;
+    return found.filter(isLast); // the name may be a link to the dated file beside it
   }
 }
 
-/** Opens files for reading from their beginnings. */
-async function openAll(named: readonly NamedAs[]): Promise<FollowedFile[]> {
-  const files = await Promise.all(named.map((each) => openAny(each, 0, true)));
-  return files.filter((file) => file !== undefined);
+/** Returns the status of a path; undefined if nothing is there, or a link that leads nowhere. */
+async function statusOf(path: string): Promise<BigIntStats | undefined> {
+  return await unlessMissing(stat(path, { bigint: true })).catch((error) => {
+    if (["ELOOP", "ENOTDIR", "EACCES"].includes(codeOf(error)!)) return undefined;
+    throw error;
+  });
 }
 
-const ROTATED = /^[.-](\d[\d.T_-]*)$/;
-/** A date in the name of a rotated file. A number with fewer digits is the file's rank, counted from the newest. */
-const DATE = /(?:\d\D?){8}/;
+async function closeAll(files: readonly FollowedFile[]): Promise<void> {
+  await Promise.all(files.map((file) => file.close()));
+}
+
+/** A rank behind the name, counted from the newest file. */
+const RANKED = /^\.(\d{1,7})$/;
+/** A date, with at least eight digits: a shorter number behind a hyphen may be that of another program's instance. */
+const DATED = /^[.-]((?:\d[.T_-]?){7}\d[\d.T_-]*)$/;
 
 interface NamedAs extends Candidate {
   /** The number or date in the name of a rotated file; `""` for the current one. */
   readonly label: string;
+  /** Whether the inode number identifies the file. */
+  readonly isNumbered: boolean;
 }
 
 /** The time in ms by which a compressed file's time may be early: compressors may keep only whole seconds. */
@@ -118,13 +142,10 @@ function inOrder(one: NamedAs, other: NamedAs): number {
   const between = one.identity.time - other.identity.time;
   const written = isCompressed && Math.abs(between) < COMPRESSED_STEP ? 0 : between;
   const born = isCompressed ? 0 : one.identity.born - other.identity.born;
-  const isNamedFirst = DATE.test(one.label) ? one.label < other.label : parseInt(one.label) > parseInt(other.label);
+  const isNamedFirst = RANKED.test(`.${one.label}`)
+    ? parseInt(one.label) > parseInt(other.label)
+    : one.label < other.label;
   return written || born || (isNamedFirst ? -1 : 1);
-}
-
-/** Returns the time in ms by which a file system's clock may be late: that of FAT has steps of two seconds. */
-function stepOf(time: number): number {
-  return time % 1000 === 0 ? 2000 : 20;
 }
 
 function keyOf({ path, identity }: NamedAs): string {

@@ -1,17 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  appendFile,
-  copyFile,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  truncate,
-  unlink,
-  utimes,
-  writeFile,
-} from "node:fs/promises";
+import { lstat, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { gzipSync } from "node:zlib";
@@ -26,6 +14,7 @@ import { tries } from "../../support/long_run.ts";
 import { randomNumbers } from "../../support/random_numbers.ts";
 import { pause, within } from "../../support/waits.ts";
 import { openFilesIn } from "../written.ts";
+import { RotatedLog } from "./rotated_log.ts";
 
 /** A program that reads lines, saves them with its position at times, and may be killed after any chunk. */
 class Reader {
@@ -79,99 +68,6 @@ async function orNone<T>(read: Promise<{ value?: T | undefined }>): Promise<{ va
   return await Promise.race([read, pause(40).then(() => ({ value: undefined }))]);
 }
 
-/** A pause in ms, longer than a step of the clock of file systems: times of files are then in their order. */
-const CLOCK_STEP = 10;
-
-/** A log that a program writes and another one rotates, while no reader runs. */
-class RotatedLog {
-  /** The whole lines that no rotation has removed, in order. */
-  lines: string[] = [];
-  hasRemoved = false;
-  readonly path: string;
-  readonly #random: (below: number) => number;
-  /** The rotated files, the newest first; the lines of each, and of the current file at last. */
-  #old: { path: string; lines: string[] }[] = [];
-  #current: string[] = [];
-  #count = 0;
-  #half = "";
-  readonly #isCounted: boolean;
-  readonly #isCopied: boolean;
-  readonly #isCompressed: boolean;
-  readonly header: string;
-
-  constructor(path: string, random: (below: number) => number) {
-    this.path = path;
-    this.#random = random;
-    this.#isCounted = random(2) === 0;
-    this.#isCopied = random(3) === 0;
-    this.#isCompressed = random(2) === 0;
-    this.header = random(3) === 0 ? `${"=".repeat(70)}\n` : ""; // all files begin alike
-  }
-
-  /** Whether files get other bytes under their names, so that a position without a whole line proves none. */
-  get isChanged(): boolean {
-    return this.#isCopied || this.#isCompressed;
-  }
-
-  async write(text = `line ${this.#count++};`): Promise<void> {
-    await appendFile(this.path, `${this.#begin()}${this.#half ? "" : text}${this.#half && text.slice(-1)}\n`);
-    this.#current.push(this.#half ? this.#half + text.slice(-1) : text);
-    this.lines.push(this.#current.at(-1)!);
-    this.#half = "";
-  }
-
-  async writeHalf(): Promise<void> {
-    if (this.#half !== "") return;
-    const begin = this.#begin();
-    this.#half = `line ${this.#count++}`;
-    await appendFile(this.path, begin + this.#half);
-  }
-
-  #begin(): string {
-    return this.#current.length > 0 || this.#half !== "" ? "" : this.header;
-  }
-
-  async rotate(): Promise<void> {
-    await pause(CLOCK_STEP);
-    await writeFile(this.path, "", { flag: "a" });
-    if (this.#isCounted) {
-      for (let i = this.#old.length - 1; i >= 0; i--) {
-        const old = this.#old[i];
-        const path = old.path.replace(/\.\d+(\.gz)?$/, (_, packed = "") => `.${i + 2}${packed}`);
-        await rename(old.path, path);
-        old.path = path;
-      }
-    }
-    const path = this.#isCounted ? `${this.path}.1` : `${this.path}-${20_260_101 + this.#count++}`;
-    if (this.#isCopied) { // as logrotate's copytruncate does
-      await copyFile(this.path, path);
-      await truncate(this.path, 0);
-    } else await rename(this.path, path);
-    this.#old.unshift({ path, lines: this.#current });
-    if (!this.#isCopied && this.#random(2) === 0) await writeFile(this.path, "");
-    this.#current = [];
-    this.#half = "";
-    await pause(CLOCK_STEP);
-    if (this.#isCompressed) await this.#compress(this.#old[this.#random(this.#old.length)]);
-    if (this.#old.length > 1 && this.#random(6) === 0) await this.#remove(this.#old.pop()!);
-  }
-
-  async #compress(old: { path: string }): Promise<void> {
-    if (old.path.endsWith(".gz") && old.path !== this.path) return;
-    const { mtime } = await stat(old.path);
-    await writeFile(`${old.path}.gz`, gzipSync(await readFile(old.path)));
-    await utimes(`${old.path}.gz`, mtime, mtime); // as gzip does
-    await unlink(old.path); // the next file may get its number
-    old.path += ".gz";
-  }
-
-  async #remove({ path, lines }: { path: string; lines: string[] }): Promise<void> {
-    await unlink(path);
-    this.hasRemoved = true;
-    this.lines = this.lines.filter((line) => !lines.includes(line));
-  }
-}
-
 /** Changes a position as a disk does that is mounted again, or never had what the position names. */
 const disks: Record<string, (position: FollowPosition, random: (below: number) => number) => Promise<FollowPosition>> =
   {
@@ -185,7 +81,7 @@ let folderOfFiles = "";
 async function anyFile({ file }: FollowPosition, random: (below: number) => number): Promise<string> {
   if (file === "") return "";
   const names = await readdir(folderOfFiles);
-  const { dev, ino } = await stat(join(folderOfFiles, names[random(names.length)]), { bigint: true });
+  const { dev, ino } = await lstat(join(folderOfFiles, names[random(names.length)]), { bigint: true });
   return `${dev} ${ino}`;
 }
 
@@ -196,16 +92,20 @@ for (let seed = 1; seed <= tries(60); seed++) {
       const random = randomNumbers(seed);
       folderOfFiles = folder;
       const log = new RotatedLog(join(folder, "app.log"), random);
+      await log.begin();
       const warnings: string[] = [];
       const reader = new Reader(log.path, { onWarning: ({ message }) => warnings.push(message) });
-      reader.kept = JSON.stringify((await followFile(log.path)).position);
+      const first = await followFile(log.path);
+      reader.kept = JSON.stringify(first.position);
+      await first.cancel();
       let isProven = seed % 4 === 0;
       for (let i = 0; i < 10; i++) {
         for (let step = random(9); step >= 0; step--) {
-          const kind = random(8);
+          const kind = random(10);
           if (kind < 5) await log.write();
           else if (kind < 6) await log.writeHalf();
-          else await log.rotate();
+          else if (kind < 8) await log.rotate();
+          else await log.disturb();
           if (random(3) === 0) await pause(random(8));
         }
         const kept: FollowPosition = JSON.parse(reader.kept);
@@ -216,6 +116,7 @@ for (let seed = 1; seed <= tries(60); seed++) {
       await log.write(); // ends half a line
       await log.write("the end");
       await reader.run(Infinity, () => true, (lines) => lines.includes("the end"));
+      assert.deepEqual(reader.lines.filter((line) => /foreign|older/.test(line)), []);
       const read = reader.lines.filter((line) => /^(?:line \d+;|the end)$/.test(line));
       if (isProven) assert.deepEqual(warnings, []);
       const isOnce = warnings.length === 0;
@@ -357,6 +258,65 @@ test("followFile() goes on from a position before the first line of a compressed
     await writeFile(named, "line 2\n");
     const { number: _number, ...other } = position;
     assert.equal(await readFrom(named, other, 14), "line 1\nline 2\n");
+  }));
+
+test("followFile() goes on in a copy of its file, whatever damaged or unreadable files have the times and names of one", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "app.log");
+    const onWarning = (error: Error): void => assert.fail(error);
+    await writeFile(path, "one\ntwo\n");
+    const position = await positionAfter(path, 8);
+    for (const [name, bytes] of [["2.gz", gzipSync("one\ntwo\n").subarray(0, 12)], ["3.gz", "one\n"], ["4.zst", ""]]) {
+      await writeFile(`${path}.${name}`, bytes);
+      await utimes(`${path}.${name}`, (position.time - 10) / 1000, (position.time - 10) / 1000);
+    }
+    await writeFile(`${path}.1`, "one\ntwo\nthree\n");
+    await writeFile(path, "");
+    for (let i = 0; i < 3; i++) assert.equal(await readFrom(path, position, 6, { onWarning }), "three\n");
+    assert.deepEqual(openFilesIn(folder), []);
+  }));
+
+test("followFile() takes a file with another time of birth for a copy, unless the line before the position is repeated", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "app.log");
+    for (
+      const [before, after, rest, count] of [["1\n2\n", "1\n2\n3\n", "3\n", 0], ["1\n1\n", "1\n1\n3\n", "1\n1\n3\n", 1]]
+    ) {
+      await writeFile(path, `${before}`);
+      const position = await positionAfter(path, 4);
+      await pause(20); // for another time of birth
+      await writeFile(`${path}.new`, `${after}`);
+      await rename(`${path}.new`, path);
+      const warnings: Error[] = [];
+      const onWarning = (error: Error): void => void warnings.push(error);
+      assert.equal(await readFrom(path, position, `${rest}`.length, { onWarning }), rest);
+      assert.equal(warnings.length, count);
+    }
+  }));
+
+test("followFile() knows a file of a series by its number, if that was compressed before a line of it was read", () =>
+  inFolder(async (directory) => {
+    const path = join(directory, "app.log");
+    const fileOf = (number: number): string => join(directory, `app-0000${number}.log`);
+    for (const number of [1, 2]) await writeFile(fileOf(number), `line ${number}\n`);
+    const warnings: Error[] = [];
+    const options = { series: true, onWarning: (error: Error): void => void warnings.push(error) };
+    const first = await followFile(path, { ...options, start: "beginning" });
+    const { position } = first;
+    await first.cancel();
+    const { mtime } = await stat(fileOf(1));
+    await writeFile(`${fileOf(1)}.gz`, gzipSync("line 1\n"));
+    await utimes(`${fileOf(1)}.gz`, mtime, mtime);
+    await rm(fileOf(1));
+    assert.equal(await readFrom(path, position, 14, options), "line 1\nline 2\n");
+    assert.deepEqual(warnings, []);
+    await pause(30);
+    await writeFile(fileOf(1), "LINE 1\n"); // the series was restarted
+    await writeFile(`${fileOf(2)}.gz`, gzipSync("LINE 2\n"));
+    await rm(fileOf(2));
+    const later = { ...position, number: 2 };
+    assert.equal(await readFrom(path, later, 14, options), "LINE 1\nLINE 2\n");
+    assert.equal(warnings.length, 1);
   }));
 
 test("followFile() refuses a position that is none, or that of another kind of file", () =>
