@@ -1,6 +1,8 @@
-import { readFile, stat } from "node:fs/promises";
+import { type FileHandle, open, readFile, stat } from "node:fs/promises";
+import { decompressSync, ready } from "../codecs/mod.ts";
 import { openAtomicFileAt, placeItself, whileUnshared } from "../files/internal.ts";
 import type { AtomicFile } from "../files/mod.ts";
+import { beginsWithData } from "../semantics/mod.ts";
 import { sha256 } from "./content.ts";
 import type { DeltaFormat, VariantFormat } from "./formats.ts";
 import { CHANGED, unreadableDictionary } from "./problem.ts";
@@ -78,4 +80,32 @@ export async function readDictionary({ dictionary, dictionarySha256 }: Job): Pro
   });
   if (sha256(bytes) === dictionarySha256) return bytes;
   throw new Error(`its dictionary ${dictionary} changed during the run: run again`);
+}
+
+/** The bytes that contain the header of a gzip file, whose length is not limited, and the beginning of its data. */
+const HEAD_SIZE = 128 * 1024;
+
+/**
+ * Whether browsers, which stop after gzip's first member, decode a file to all of its `size` bytes. `length`: the bytes
+ * of the gzip data, from the beginning of the file.
+ */
+export async function isReadWhole(file: FileHandle, length: number, size: number): Promise<boolean> {
+  const tail = new Uint8Array(4);
+  await file.read(tail, 0, tail.length, Math.max(0, length - tail.length));
+  // The size of the last member's data modulo 2^32 (RFC 1952, section 2.3.1): that of all, if the others are empty.
+  if (new DataView(tail.buffer).getUint32(0, true) !== size % 2 ** 32) return false;
+  const head = new Uint8Array(Math.min(length, HEAD_SIZE));
+  await file.read(head, 0, head.length, 0);
+  await ready(["gzip"], "decompress");
+  return size === 0 || beginsWithData(head, decompressSync);
+}
+
+/** Opens the gzip file at `path`, and returns whether browsers decode it to all of its `size` bytes. */
+export async function isGzipReadWhole(path: string, size: number): Promise<boolean> {
+  const file = await whileUnshared(() => open(path, "r"));
+  try {
+    return await isReadWhole(file, (await file.stat()).size, size);
+  } finally {
+    await file.close();
+  }
 }

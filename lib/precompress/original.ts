@@ -1,7 +1,5 @@
 import { createHash } from "node:crypto";
-import { open } from "node:fs/promises";
 import { DecompressionStream } from "../codecs/mod.ts";
-import { whileUnshared } from "../files/internal.ts";
 import { openFileReadable } from "../files/mod.ts";
 import { type SkipReason, whyLeftAlone } from "./content.ts";
 import type { Context } from "./context.ts";
@@ -55,8 +53,6 @@ export async function isFormOf(
   against: HashedFile | undefined,
 ): Promise<boolean> {
   try {
-    // Browsers stop after gzip's first member.
-    if (format === "gzip" && await lastSizeInGzip(folder.at(path)) !== size % 2 ** 32) return false;
     const dictionary = await against?.folder.bytesOf(against.path);
     const options = { maxSize: size, ...(dictionary && { dictionary }) };
     const hash = createHash("sha256");
@@ -66,17 +62,5 @@ export async function isFormOf(
     return hash.digest("hex") === sha256;
   } catch {
     return false; // unreadable, corrupt, or longer than the content
-  }
-}
-
-/** Returns the size of the data of a gzip file's last member modulo 2^32 (RFC 1952, section 2.3.1). */
-async function lastSizeInGzip(path: string): Promise<number> {
-  const file = await whileUnshared(() => open(path, "r"));
-  try {
-    const { size } = await file.stat();
-    const { buffer } = await file.read(new Uint8Array(4), 0, 4, Math.max(0, size - 4));
-    return new DataView(buffer.buffer).getUint32(0, true);
-  } finally {
-    await file.close();
   }
 }

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { Context } from "./context.ts";
+import type { Context, RunLog } from "./context.ts";
 import type { HashedFile } from "./folder.ts";
 import {
   type DeltaFormat,
@@ -10,6 +10,7 @@ import {
   isSiteDelta,
   type VariantFormat,
 } from "./formats.ts";
+import { isGzipReadWhole } from "./job.ts";
 import { FOLDER_IN_THE_WAY, type OccupantFile } from "./occupant.ts";
 import { isFormOf, type Original, readOriginals } from "./original.ts";
 import { Plan, type PlannedVariant, type Work } from "./plan.ts";
@@ -153,10 +154,7 @@ async function planCopy(file: FoundFile, sha256: string, plan: Plan, context: Co
 }
 
 /** Whether a file has another one's modification time and permissions, in whole ms, since some file systems keep no more. */
-function isAlike(
-  { mtimeMs, mode }: OccupantFile,
-  other: FoundFile,
-): boolean {
+function isAlike({ mtimeMs, mode }: OccupantFile, other: FoundFile): boolean {
   return Math.abs(mtimeMs - other.mtimeMs) < 1 && mode === other.mode;
 }
 
@@ -202,15 +200,17 @@ async function planVariant(
   // The limit of a delta depends on the size of the variant that it replaces.
   const isSame = format === plain || areSame(known[plain], wanted.plainRecord);
   const usable = known[format]?.settings === settings && isSame && !force ? known[format] : undefined;
-  if (occupant.kind !== "file") return usable?.state === "unworthy" ? { ...planned, record: usable } : planned;
+  const wasUnworthy = usable?.state === "unworthy";
+  const rejected = wasUnworthy ? { ...planned, record: usable } : planned;
+  if (occupant.kind !== "file") return rejected;
   if (occupant.isOurs) {
     if (usable?.state === "kept" && occupant.sha256 === usable.sha256) {
       if (!isAlike(occupant, file)) plan.alike.set(path, file);
       return { ...planned, record: usable };
     }
     // A variant of other content must not be served meanwhile.
-    if (usable?.state === "unworthy" || before?.sha256 !== content.sha256) plan.stale.add(path);
-    return usable?.state === "unworthy" ? { ...planned, record: usable } : planned;
+    if (wasUnworthy || before?.sha256 !== content.sha256) plan.stale.add(path);
+    return rejected;
   }
   if (force) return planned;
   return await besideTheirs(occupant, planned, usable, wanted, context);
@@ -224,14 +224,11 @@ async function besideTheirs(
   wanted: Wanted,
   { former, ledger }: Context,
 ): Promise<PlannedVariant | undefined> {
-  const { format, settings, dictionary } = planned;
+  const { format, settings } = planned;
   const path = variantPath(wanted.file.path, format);
   const found: VariantRecord = { state: "found", settings, size: occupant.size, sha256: occupant.sha256 };
   if (usable?.state === "found" && usable.sha256 === occupant.sha256) return { ...planned, record: usable };
-  if (!await isFormOf(wanted.content, { folder: former.folder, path }, format, dictionary)) {
-    ledger.fail(path, inTheWay(wanted.file.path), wanted);
-    return undefined;
-  }
+  if (!await isTheirForm({ folder: former.folder, path }, wanted, ledger)) return undefined;
   const isFinal = occupant.isLink || usable?.state === "unworthy";
   return { ...planned, ...(isFinal ? { record: found } : { theirs: found }) };
 }
@@ -243,22 +240,29 @@ async function besideOriginal(
   wanted: Wanted,
   { ledger, places }: Context,
 ): Promise<PlannedVariant | undefined> {
-  const { format, settings, dictionary } = planned;
+  const { settings } = planned;
   const { path } = beside;
-  if (!await isFormOf(wanted.content, { folder: places.source, path }, format, dictionary)) {
-    ledger.fail(path, inTheWay(wanted.file.path), wanted);
-    return undefined;
-  }
+  if (!await isTheirForm({ folder: places.source, path }, wanted, ledger)) return undefined;
   const { size, sha256 } = await places.source.contentOf(path);
   return { ...planned, record: { state: "found", settings, size, sha256 } };
 }
 
-function areSame(a: VariantRecord | undefined, b: VariantRecord | undefined): boolean {
-  return a?.state === b?.state && a?.size === b?.size;
+/** Whether a file that no run wrote is the wanted variant; otherwise, reports that it is in the way. */
+async function isTheirForm(
+  { folder, path }: Pick<HashedFile, "folder" | "path">,
+  wanted: Wanted,
+  ledger: RunLog,
+): Promise<boolean> {
+  const { content, dictionary, file, format } = wanted;
+  const isWhole = format !== "gzip" || await isGzipReadWhole(folder.at(path), content.size).catch(() => false);
+  if (isWhole && await isFormOf(content, { folder, path }, format, dictionary)) return true;
+  const hint = "remove it, exclude that, or use --force";
+  ledger.fail(path, new Error(`it is in the way and not made from ${basename(file.path)}: ${hint}`), wanted);
+  return false;
 }
 
-function inTheWay(path: string): Error {
-  return new Error(`it is in the way and not made from ${basename(path)}: remove it, exclude that, or use --force`);
+function areSame(a: VariantRecord | undefined, b: VariantRecord | undefined): boolean {
+  return a?.state === b?.state && a?.size === b?.size;
 }
 
 function settingsOf({ format, plain, dictionary }: Wanted, { settings: { levels, minSaving } }: Context): string {

@@ -2,6 +2,7 @@
 export { type AcceptedCodings, acceptedCodings } from "./accept_encoding.ts";
 export { type ByteRange, type Multipart, multipartByteRanges, parseRange } from "./byte_ranges.ts";
 export {
+  beginsWithData,
   codingNamed,
   type ContentCoding,
   contentCodings,

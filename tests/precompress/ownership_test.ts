@@ -81,6 +81,8 @@ test("a .gz of several members, of which browsers read the first, is in the way;
       "a.gff3.gz": members,
       "b.gff3": page,
       "b.gff3.gz": Buffer.concat([gzipSync(page), gzipSync("")]),
+      "d.gff3": page,
+      "d.gff3.gz": Buffer.concat([gzipSync(""), gzipSync(page)]),
     };
     await writeTree(join(folder, "site"), { ...files, "c.gff3": page, "c.gff3.zst": frames });
     for (const out of [undefined, join(folder, "out")]) {
@@ -88,7 +90,7 @@ test("a .gz of several members, of which browsers read the first, is in the way;
       assert.deepEqual(found, ["c.gff3.zst"]);
       assert.deepEqual(
         told(problems),
-        ["a", "b"].map((name) =>
+        ["a", "b", "d"].map((name) =>
           `${name}.gff3.gz: it is in the way and not made from ${name}.gff3: ` +
           "remove it, exclude that, or use --force"
         ),

@@ -124,6 +124,21 @@ test("without a manifest, variants of large files are sent when they were decode
   });
 });
 
+test("without a manifest, a .gz whose first member is empty, the one that browsers decode, is left out", () => {
+  const large = sourceText(LARGE, 3);
+  return serving({
+    "app.js": content,
+    "app.js.gz": Buffer.concat([gzipSync(""), gzipSync(content)]),
+    "large.js": large,
+    "large.js.gz": Buffer.concat([gzipSync(""), gzipSync(large)]),
+  }, async ({ handler, warnings }) => {
+    for (const path of ["app.js", "large.js"]) assert.equal((await asked(handler, path, "gzip")).coding, null);
+    await atLast(() => warnings.length >= 2);
+    for (const path of ["app.js", "large.js"]) assert.equal((await asked(handler, path, "gzip")).coding, null);
+    assert.deepEqual(warnings.map((each) => each.split(":")[0]).sort(), ["app.js.gz", "large.js.gz"]);
+  });
+});
+
 test("a file that is called like a variant and holds something else is a file of its own", () =>
   serving({ "data.csv": content, "data.csv.gz": gzipSync(other), "log.txt": content, "log.txt.br": "notes" }, async ({
     handler,

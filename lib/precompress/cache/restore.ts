@@ -3,7 +3,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { DecompressionStream } from "../../codecs/mod.ts";
 import { whileUnshared } from "../../files/internal.ts";
 import { ReadableStream } from "../../streams/mod.ts";
-import { complete, type Job, openTemporary, readDictionary, type Result } from "../job.ts";
+import { complete, isReadWhole, type Job, openTemporary, readDictionary, type Result } from "../job.ts";
 import { codecOf } from "../formats.ts";
 import { keyOf, largestVariant, type Trailer, TRAILER_SIZE, trailerIn } from "./entry.ts";
 
@@ -52,6 +52,7 @@ async function verified(
   const { bytesRead } = await entry.read(tail, 0, TRAILER_SIZE, size);
   const trailer = trailerIn(tail.subarray(0, bytesRead));
   if (trailer?.key !== keyOf(job) || trailer.size !== size) return undefined;
+  if (job.format === "gzip" && !await isReadWhole(entry, size, job.size)) return undefined;
   const [stored, decoded] = [createHash("sha256"), createHash("sha256")];
   const pieces = async function* () {
     for await (const piece of piecesOf(entry, size, signal)) {

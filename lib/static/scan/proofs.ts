@@ -3,6 +3,7 @@ import { closeSync } from "node:fs";
 import type { decompressSync } from "../../codecs/mod.ts";
 import { whileRefused } from "../../files/internal.ts";
 import {
+  beginsWithData,
   ContentDecoder,
   isUndoable,
   type StoredCoding,
@@ -36,6 +37,7 @@ function isProvenAtOnce(
     maxSize: original.size,
     ...(dictionary && { dictionary }),
   };
+  if (variant.coding === "gzip" && original.size > 0 && !beginsWithData(bytes, decompress)) return false;
   try {
     return sha256(decompress(bytes, options)) === original.sha256;
   } catch {
@@ -48,16 +50,19 @@ async function isProvenInTurns(
   variant: Representation & { readonly coding: UndoableCoding },
   original: Representation,
   turns: TurnSlicer,
+  decompress: typeof decompressSync,
 ): Promise<boolean> {
   const hash = createHash("sha256");
   const [input, output] = [new Uint8Array(CHUNK_SIZE), new Uint8Array(CHUNK_SIZE)];
   const decoder = await ContentDecoder.open(variant.coding, undefined);
   let file: number | undefined;
-  let size = 0;
+  let [size, isFirst] = [0, variant.coding === "gzip"];
   try {
     file = openToRead(variant.file);
     while (true) {
       const length = await readFullyLater(file, input, CHUNK_SIZE);
+      if (isFirst && !beginsWithData(input.subarray(0, length), decompress)) return false;
+      isFirst = false;
       decoder.write(input.subarray(0, length));
       if (length < CHUNK_SIZE) decoder.end();
       do {
@@ -180,7 +185,7 @@ export class Proofs {
   async #isProven(file: TreeFile, variant: Representation, turns: TurnSlicer): Promise<boolean> {
     const { coding } = variant;
     if (!isUndoable(coding)) return this.#isProvenAtOnce(file, variant);
-    return await isProvenInTurns({ ...variant, coding }, file.identity, turns);
+    return await isProvenInTurns({ ...variant, coding }, file.identity, turns, this.#decompress!);
   }
 
   #conclude(file: TreeFile, variant: Representation, isProven: boolean): void {

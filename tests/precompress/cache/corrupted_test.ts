@@ -136,6 +136,23 @@ test("of a flipped bit that still decodes to the content, the hash tells", () =>
     assert.equal((await readFile(job.temporary)).equals(variant), true);
   }));
 
+test("an entry of several gzip members, of which browsers decode the first, is not used", () =>
+  inFolder(async (folder) => {
+    await ready(["gzip"]);
+    const content = sourceText(1500, 1);
+    const job = await jobFor(folder, content, { format: "gzip" });
+    const [empty, first, second, whole] = [[0, 0], [0, 700], [700, 1500], [0, 1500]].map(([start, end]) =>
+      compressSync(content.subarray(start, end), { format: "gzip", level: job.level })
+    );
+    const entry = join(folder, "entry");
+    for (const members of [[empty!, whole!], [first!, second!], [whole!, empty!]]) {
+      await writeFile(entry, entryOf(job, Buffer.concat(members)));
+      await writeFile(job.temporary, "");
+      assert.equal((await execute({ ...job, entry }, () => {})).isCached, false);
+      assert.deepEqual(await readFile(job.temporary), Buffer.from(whole!));
+    }
+  }));
+
 test("an entry of a small file that is itself large, or unfolds to much, is not read or unfolded", () =>
   inFolder(async (folder) => {
     await ready(["zstd"]);
