@@ -1,4 +1,4 @@
-import { setImmediate } from "../timers/mod.ts";
+import { setImmediate } from "node:timers";
 import type { TLSSocket } from "node:tls";
 
 const isDeno = "Deno" in globalThis;

@@ -1,8 +1,5 @@
+import { atEndOfTurn } from "../streams/internal.ts";
 import { Timer, type TimerOptions } from "./timer.ts";
-
-/** The runtime's function, captured once, so that a faked clock does not stop what waits for the end of a turn. */
-export const setImmediate: typeof globalThis.setImmediate = globalThis.setImmediate;
-export const clearImmediate: typeof globalThis.clearImmediate = globalThis.clearImmediate;
 
 /** Waits for `ms`; rejects with the reason of `signal` once that is aborted. Leaves neither a timer nor a listener. */
 export function sleep(ms: number, signal?: AbortSignal, options?: TimerOptions): Promise<void> {
@@ -136,7 +133,7 @@ export class TurnSlicer {
 
   /** Ends the turn: sockets, timers and immediates are handled. */
   async next(): Promise<void> {
-    await new Promise<void>((resolve) => void setImmediate(resolve));
+    await new Promise<void>(atEndOfTurn);
     this.#end = performance.now() + this.#ms;
   }
 }

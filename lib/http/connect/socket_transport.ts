@@ -1,7 +1,8 @@
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { clearImmediate, setImmediate } from "node:timers";
 import { afterPoll, makeYoungObjects, pauseTlsReads } from "../../runtime/mod.ts";
-import { clearImmediate, Hold, setImmediate, Timer } from "../../timers/mod.ts";
+import { Hold, Timer } from "../../timers/mod.ts";
 import { inMicrotask } from "../calls.ts";
 import { copyOf } from "../response/byte_queue.ts";
 import type { Transport, TransportEvents } from "../connection.ts";

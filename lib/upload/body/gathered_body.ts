@@ -1,8 +1,8 @@
+import { clearImmediate, setImmediate } from "node:timers";
 import { isUint8Array, joinBytes } from "../../streams/internal.ts";
 import { active, type BodyReader, isOurs, windowBytes } from "./body_source.ts";
 import type { Readable } from "node:stream";
 import { writesAtOnce } from "../../runtime/mod.ts";
-import { clearImmediate, setImmediate } from "../../timers/mod.ts";
 import { hasLeft, leftError } from "./upload_error.ts";
 
 /** A body whose source pushes chunks, which are gathered until they are read. */

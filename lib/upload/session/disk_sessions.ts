@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { makeDirectorySync, ProcessLock, type ProcessLockOptions } from "../../files/internal.ts";
-import { setImmediate } from "../../timers/mod.ts";
+import { atEndOfTurn } from "../../streams/internal.ts";
 import { Refusal, UploadError } from "../body/upload_error.ts";
 import { storageFailure } from "../sink/file_sink.ts";
 import {
@@ -144,7 +144,7 @@ export class DiskSessions implements SessionStorage {
   async *#ids(): AsyncGenerator<string> {
     for (const [index, id] of namesIn(join(this.#directory, SESSIONS)).entries()) {
       if (ID.test(id)) yield id;
-      if (index % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
+      if (index % AT_ONCE === AT_ONCE - 1) await new Promise<void>(atEndOfTurn);
     }
   }
 

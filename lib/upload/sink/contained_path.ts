@@ -109,7 +109,7 @@ function insideOf(folder: string, given: string, name: string): string {
   if (below === ".." || below.startsWith(`..${sep}`) || isAbsolute(below)) throw outside(name);
   if (below === "" || isFolderPath(given)) throw refused("BAD_NAME", name, "the name is one of a folder");
   if (isWindows()) requireWindowsName(below.split(sep), name);
-  if (isTemporaryName(compatibleName(basename(below)).replace(/[. ]+$/, ""))) { // vfat drops these ends
+  if (isTemporaryName(compatibleName(basename(below)).replace(/(?<![. ])[. ]+$/, ""))) { // vfat drops these ends
     throw refused("BAD_NAME", name, "the name is kept for temporary files");
   }
   return join(folder, below);

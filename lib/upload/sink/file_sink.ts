@@ -107,7 +107,7 @@ function systemError(code: string, message: string): Error {
 }
 
 /** Final full stops and spaces of the parts of a path, which vfat drops. */
-const ENDS = /[. ]+(?=\/|$)/g;
+const ENDS = /(?<![. ])[. ]+(?=\/|$)/g;
 /** The distance of a character's full-width form, which is the same in the form NFKC. */
 const FULL_WIDTH = 0xfee0;
 
