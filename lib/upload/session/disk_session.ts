@@ -20,6 +20,7 @@ import { isTemporaryName } from "../../files/mod.ts";
 import type { SaveBodyOptions } from "../body/upload_options.ts";
 import { type ContainedPlace, containedPlace, takePlace } from "../sink/contained_path.ts";
 import { storageFailure } from "../sink/file_sink.ts";
+import { openSink } from "../sink/open_sink.ts";
 import { type OpenSession, parseRecord, type SessionRecord, SESSIONS, type StoreOptions } from "./session_storage.ts";
 
 export const DATA = "data";
@@ -152,10 +153,33 @@ export class DiskSession implements OpenSession {
     const place = containedPlace(name, this.#directory);
     try {
       await takePlace(place, options.claim, (before) => this.#takeName(name, place, options, before));
-      return place.path;
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== "EXDEV") throw error;
+      await this.#copyTo(name, place.path, options);
     } finally {
       place.release();
     }
+    return place.path;
+  }
+
+  /** Copies the data to a folder of another file system, and removes it. */
+  async #copyTo(name: string, path: string, { overwrite, claim }: StoreOptions): Promise<void> {
+    const there = statusOf(path);
+    const isNewer = there !== undefined && there.mtimeMs !== this.record.found?.mtimeMs;
+    // An earlier attempt may have stored the file, before the process was killed.
+    if (!isNewer || !overwrite || claim !== undefined) {
+      const sink = await openSink(name, { ...this.#options, root: this.#directory, overwrite, claim });
+      try {
+        for await (const piece of this.read()) await sink.write([piece]);
+        await sink.end();
+        this.#lock.requireHeld();
+        await sink.commit();
+      } catch (error) {
+        await sink.discard(error);
+        throw error;
+      }
+    }
+    removeFileNow(this.#data);
   }
 
   async #takeName(
