@@ -48,7 +48,7 @@ export type S3ErrorCode =
 export class S3Error extends Error {
   /** The reason, for programs. */
   readonly code: S3ErrorCode;
-  /** The HTTP status, if there was a response. */
+  /** The HTTP status, if there was a response: that of the code, if the store reported it after a 200. */
   readonly status: number | undefined;
   /** The store's id of the request, which its operators can look up. */
   readonly requestId: string | undefined;

@@ -74,6 +74,76 @@ for (const [title, entry] of Object.entries(entries)) {
     ));
 }
 
+test("keys that XML cannot represent are stored in parts, and a list of them fails", () =>
+  withAnswers((req, res) => {
+    const key = "<Key>a&#x7;&#31;\u0001</Key>";
+    if (req.method === "GET") return void res.end(document("ListBucketResult", ENTRY.replace("<Key>a</Key>", key)));
+    if (req.method === "PUT") return void res.writeHead(200, { etag: '"e"' }).end();
+    const isBegin = req.url!.endsWith("?uploads");
+    const content = isBegin ? "<UploadId>1</UploadId>" : '<ETag>"e-2"</ETag>';
+    res.end(document(`${isBegin ? "Initiate" : "Complete"}MultipartUploadResult`, `${key}${content}`));
+  }, async ({ bucket }) => {
+    const film = bucket().writable("a\u0007\u001f\u0001");
+    await new Blob([new Uint8Array(9 * 2 ** 20)]).stream().pipeTo(film);
+    assert.equal(film.stored!.etag, '"e-2"');
+    await assert.rejects(lists.ListBucketResult(bucket()), { code: "MALFORMED_RESPONSE" });
+  }));
+
+test("an upload whose id is unreadable is begun once", () =>
+  withAnswers(
+    (_req, res) => void res.end(document("InitiateMultipartUploadResult", "<UploadId>")),
+    async ({ bucket, asked }) => {
+      const film = bucket({ retries: 3 }).writable("a");
+      const piped = new Blob([new Uint8Array(9 * 2 ** 20)]).stream().pipeTo(film);
+      await assert.rejects(piped, { code: "MALFORMED_RESPONSE" });
+      assert.deepEqual(asked, ["POST /films/a?uploads"]);
+    },
+  ));
+
+test("a failure that is reported after the status 200 has the status of its code", () =>
+  withAnswers(
+    (_req, res) => void res.end(`  \n${document("Error", "<Code>PreconditionFailed</Code>")}`),
+    async ({ bucket }) => {
+      const putting = bucket().put("a", "b", { overwrite: false });
+      await assert.rejects(putting, { code: "PreconditionFailed", status: 412 });
+    },
+  ));
+
+test("keys that a store refuses before their expiration are asked for again, also by a call that has no document", () =>
+  withAnswers((req, res) => {
+    if (/Credential=old/.test(req.headers.authorization!)) return void res.writeHead(400).end();
+    res.writeHead(200, { ...TAGGED, "content-length": "1" }).end();
+  }, async ({ bucket, asked }) => {
+    let given = 0;
+    const expiration = new Date(Date.now() + 3_600_000);
+    const credentials = () => ({ accessKeyId: given++ === 0 ? "old" : "new", secretAccessKey: "s", expiration });
+    const one = bucket({ credentials });
+    assert.equal((await one.head("a"))!.size, 1);
+    assert.equal((await one.head("a"))!.size, 1);
+    assert.deepEqual([given, asked.length], [2, 3]);
+  }));
+
+test("removeAbandoned() removes uploads of several pages, where a page begins behind an upload that is there", () => {
+  const left = Array.from({ length: 5 }, (_, i) => String(i));
+  return withAnswers((req, res) => {
+    const query = new URL(req.url!, "http://store").searchParams;
+    if (req.method === "DELETE") {
+      left.splice(left.indexOf(query.get("uploadId")!), 1);
+      return void res.writeHead(204).end();
+    }
+    const marker = query.get("upload-id-marker");
+    if (marker !== null && !left.includes(marker)) return void res.writeHead(400).end();
+    const start = marker === null ? 0 : left.indexOf(marker) + 1;
+    const page = left.slice(start, start + 2).map((id) => {
+      return `<Upload><Key>a</Key><UploadId>${id}</UploadId><Initiated>${TIME}</Initiated></Upload>`;
+    });
+    const next = left.slice(start, start + 2).at(-1);
+    const isCut = start + 2 < left.length;
+    const markers = `<NextKeyMarker>a</NextKeyMarker><NextUploadIdMarker>${next}</NextUploadIdMarker>`;
+    res.end(document("ListMultipartUploadsResult", `<IsTruncated>${isCut}</IsTruncated>${markers}${page.join("")}`));
+  }, async ({ bucket }) => assert.equal(await bucket().removeAbandoned({ olderThan: 0 }), 5));
+});
+
 test("entities of documents make nothing larger", () =>
   withAnswers((_req, res) => {
     const bomb = ["a", ...Array.from({ length: 9 }, (_, i) => `e${i}`)].map((name, i, names) =>

@@ -63,10 +63,11 @@ export function pauseBefore(attempt: number, error: unknown): number {
 }
 
 export function answeredFailure(subject: Subject, response: Response, document: XmlResponse | undefined): S3Error {
-  const { status, headers } = response;
+  const { headers } = response;
   const told = document?.name === "Error" ? document : undefined;
   const given = told?.text("Code") ?? "";
-  const code = NAME.test(given) ? given : codes[status] ?? `HTTP_${status}`;
+  const code = NAME.test(given) ? given : codes[response.status] ?? `HTTP_${response.status}`;
+  const status = (response.ok ? statuses[code] : undefined) ?? response.status;
   const words = plain(told?.text("Message"));
   const requestId = plain(headers.get("x-amz-request-id") ?? told?.text("RequestId"));
   const region = headers.get("x-amz-bucket-region") ?? "";
@@ -98,6 +99,19 @@ const codes: Readonly<Record<number, string>> = {
   416: "InvalidRange",
   429: "SlowDown",
   503: "ServiceUnavailable",
+};
+
+/** The statuses of failures that a store may report only after it has sent 200. */
+const statuses: Readonly<Record<string, number>> = {
+  AccessDenied: 403,
+  ConditionalRequestConflict: 409,
+  InternalError: 500,
+  NoSuchBucket: 404,
+  NoSuchKey: 404,
+  NoSuchUpload: 404,
+  PreconditionFailed: 412,
+  ServiceUnavailable: 503,
+  SlowDown: 503,
 };
 
 /** Returns the failure of a request without a response, or with an incomplete one. */

@@ -43,6 +43,8 @@ export interface StoreRequest {
   readonly signal?: AbortSignal | undefined;
   /** Whether an attempt may finish after the signal is aborted, within {@linkcode Store.timeout}. */
   readonly isFinished?: boolean;
+  /** Whether each attempt creates something that only a readable response identifies. */
+  readonly isCreated?: boolean;
   readonly onRetry?: () => void;
   readonly retries?: number;
 }
@@ -95,7 +97,7 @@ export class Store {
     this.#client?.destroy();
   }
 
-  /** Sends a request until it succeeds, fails permanently, or has no retries left; once more if clocks differ. */
+  /** Sends a request until it succeeds, fails permanently, or has no retries left; once more if clocks differ, or keys may have expired. */
   async send<T>(request: StoreRequest, read: ReadAnswer<T>): Promise<T> {
     const url = this.#urlOf(request);
     let isCorrected = false;
@@ -105,8 +107,10 @@ export class Store {
         return await this.#attempt(url, request, read);
       } catch (error) {
         if (request.signal?.aborted) throw request.isFinished ? error : request.signal.reason;
-        if (isExpiry(error)) this.#kept = undefined;
-        if (this.#ahead !== ahead && !isCorrected) {
+        // A response to HEAD has no document that reports expired keys.
+        const isDoubtful = this.#kept !== undefined && request.method === "HEAD" && (error as S3Error).status === 400;
+        if (isExpiry(error) || isDoubtful) this.#kept = undefined;
+        if ((this.#ahead !== ahead || isDoubtful) && !isCorrected) {
           isCorrected = true;
           continue;
         }
@@ -114,6 +118,8 @@ export class Store {
         const isUndecided = request.method === "PUT" && (error as S3Error).code === "ConditionalRequestConflict";
         const isExpired = typeof this.#credentials === "function" && isExpiry(error);
         const isWorthIt = isPassing(error) || isUndecided || isExpired;
+        // Each attempt creates another upload, without an id.
+        if (request.isCreated && (error as S3Error).code === "MALFORMED_RESPONSE") throw error;
         if (attempt >= (request.retries ?? this.retries) || !isWorthIt) throw error;
         await this.pause(pauseBefore(attempt, error), request.signal);
         request.onRetry?.();

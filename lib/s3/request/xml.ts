@@ -20,6 +20,7 @@ export class XmlResponse {
   /** @throws {Error} if there is no child of that name. */
   required(name: string): string {
     const text = this.text(name);
+    if (text?.includes(UNREADABLE)) throw new Error(`${this.name} has a ${name} that XML cannot represent`);
     if (text) return text;
     throw new Error(`${this.name} has no ${name}`);
   }
@@ -39,10 +40,16 @@ export class XmlResponse {
   }
 }
 
+/** Characters that XML 1.0 forbids, but that keys may have and AWS writes as references. */
+// deno-lint-ignore no-control-regex
+const FORBIDDEN = /&#(?:x0*(?:[0-8bcef]|1[0-9a-f]|fff[ef])|0*(?:[0-8]|1[124-9]|2\d|3[01]));|[\0-\x08\v\f\x0e-\x1f]/gi;
+/** A noncharacter in their place: a text with it is not the store's. */
+const UNREADABLE = "\u{1ffff}";
+
 /** Parses the document of a response; undefined if it is incomplete or invalid. */
 export function parseAnswer(text: string): XmlResponse | undefined {
   try {
-    const { root } = parseXml(text.trimStart());
+    const { root } = parseXml(text.trimStart().replace(FORBIDDEN, UNREADABLE));
     return root === null ? undefined : new XmlResponse(root);
   } catch {
     return undefined;

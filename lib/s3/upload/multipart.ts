@@ -38,7 +38,16 @@ export async function createUpload(
   const headers = { ...fields, ...(hasChecksums && { "x-amz-checksum-algorithm": "CRC32" }) };
   signal?.throwIfAborted();
   const uploadId = await store.send(
-    { method: "POST", action: "begin", key, query: { uploads: "" }, headers, signal, isFinished: true },
+    {
+      method: "POST",
+      action: "begin",
+      key,
+      query: { uploads: "" },
+      headers,
+      signal,
+      isFinished: true,
+      isCreated: true,
+    },
     async (answer) => {
       const id = (await answer.document("InitiateMultipartUploadResult")).text("UploadId");
       if (id) return id;
@@ -140,12 +149,13 @@ export async function listParts(
   return parts;
 }
 
-export function listUploads(
+/** Lists uploads: all before the first is returned, since not every store continues behind an upload that was aborted. */
+export async function* listUploads(
   store: Store,
   prefix: string,
   signal?: AbortSignal,
 ): AsyncGenerator<BegunUpload & { readonly initiated: Date }> {
-  return pagesOf(store, {
+  const listed = pagesOf(store, {
     action: "list uploads",
     query: { uploads: "", "encoding-type": "url", ...(prefix !== "" && { prefix }) },
     document: "ListMultipartUploadsResult",
@@ -163,6 +173,7 @@ export function listUploads(
       "upload-id-marker": page.text("NextUploadIdMarker") ?? "",
     }),
   });
+  yield* await Array.fromAsync(listed);
 }
 
 /** Makes an object of parts. After a lost response, the object shows whether it succeeded. */
