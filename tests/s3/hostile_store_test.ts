@@ -123,27 +123,6 @@ test("keys that a store refuses before their expiration are asked for again, als
     assert.deepEqual([given, asked.length], [2, 3]);
   }));
 
-test("removeAbandoned() removes uploads of several pages, where a page begins behind an upload that is there", () => {
-  const left = Array.from({ length: 5 }, (_, i) => String(i));
-  return withAnswers((req, res) => {
-    const query = new URL(req.url!, "http://store").searchParams;
-    if (req.method === "DELETE") {
-      left.splice(left.indexOf(query.get("uploadId")!), 1);
-      return void res.writeHead(204).end();
-    }
-    const marker = query.get("upload-id-marker");
-    if (marker !== null && !left.includes(marker)) return void res.writeHead(400).end();
-    const start = marker === null ? 0 : left.indexOf(marker) + 1;
-    const page = left.slice(start, start + 2).map((id) => {
-      return `<Upload><Key>a</Key><UploadId>${id}</UploadId><Initiated>${TIME}</Initiated></Upload>`;
-    });
-    const next = left.slice(start, start + 2).at(-1);
-    const isCut = start + 2 < left.length;
-    const markers = `<NextKeyMarker>a</NextKeyMarker><NextUploadIdMarker>${next}</NextUploadIdMarker>`;
-    res.end(document("ListMultipartUploadsResult", `<IsTruncated>${isCut}</IsTruncated>${markers}${page.join("")}`));
-  }, async ({ bucket }) => assert.equal(await bucket().removeAbandoned({ olderThan: 0 }), 5));
-});
-
 test("entities of documents make nothing larger", () =>
   withAnswers((_req, res) => {
     const bomb = ["a", ...Array.from({ length: 9 }, (_, i) => `e${i}`)].map((name, i, names) =>

@@ -149,13 +149,12 @@ export async function listParts(
   return parts;
 }
 
-/** Lists uploads: all before the first is returned, since not every store continues behind an upload that was aborted. */
-export async function* listUploads(
+export function listUploads(
   store: Store,
   prefix: string,
   signal?: AbortSignal,
 ): AsyncGenerator<BegunUpload & { readonly initiated: Date }> {
-  const listed = pagesOf(store, {
+  return pagesOf(store, {
     action: "list uploads",
     query: { uploads: "", "encoding-type": "url", ...(prefix !== "" && { prefix }) },
     document: "ListMultipartUploadsResult",
@@ -173,7 +172,6 @@ export async function* listUploads(
       "upload-id-marker": page.text("NextUploadIdMarker") ?? "",
     }),
   });
-  yield* await Array.fromAsync(listed);
 }
 
 /** Makes an object of parts. After a lost response, the object shows whether it succeeded. */
