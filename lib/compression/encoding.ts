@@ -212,9 +212,14 @@ function watched(encoder: BodyEncoder, encoding: Encoding): BodyEncoder {
   };
 }
 
-function requireLength({ length }: Encoding, seen: number): void {
-  // A longer body is sent whole, such as that of a proxy that decodes.
-  if (length === undefined || seen >= length) return;
+/** Whether `seen` bytes are the whole body. A longer body is sent whole, such as that of a proxy that decodes. */
+export function isWhole({ length }: Encoding, seen: number): boolean {
+  return length === undefined || seen >= length;
+}
+
+function requireLength(encoding: Encoding, seen: number): void {
+  const { length } = encoding;
+  if (isWhole(encoding, seen)) return;
   throw new RangeError(`its body ends after ${seen} bytes, where Content-Length says ${length}`);
 }
 

@@ -3,6 +3,7 @@ import { atEndOfTurn, bytesOf, described, joinBytes } from "../streams/internal.
 import {
   type BodyEncoder,
   encodeWhole,
+  isWhole,
   lazyEncoder,
   MAX_WRITE_SIZE,
   openBodyEncoder,
@@ -295,7 +296,10 @@ async function begin(reader: BodySource["reader"]): Promise<WaitingChunk | BodyS
   return { reader, begun, reading: undefined };
 }
 
-function whole({ settings, encoding, fields, response }: Chosen, bytes: Uint8Array): Response {
+function whole(chosen: Chosen, bytes: Uint8Array): Response {
+  const { settings, encoding, fields, response } = chosen;
+  // Servers would give the bytes a length of their own: only a stream can end as a body that is too short does.
+  if (!isWhole(encoding, bytes.length)) return stream(chosen, sourceOf(bytes));
   const small = bytes.length < settings.threshold
     ? undefined
     : unlessItFails(settings, encoding, () => encodeWhole(settings, encoding, bytes));
@@ -303,6 +307,12 @@ function whole({ settings, encoding, fields, response }: Chosen, bytes: Uint8Arr
   markEncoded(fields, encoding.coding);
   fields.set("content-length", String(small.length));
   return fields.make(response, small);
+}
+
+/** Returns bytes as the source of a stream. */
+function sourceOf(bytes: Uint8Array): BodySource {
+  const ended = new globalThis.ReadableStream<Uint8Array>({ start: (controller) => controller.close() });
+  return { reader: ended.getReader(), begun: [new WaitingChunk(bytes)], reading: undefined };
 }
 
 function stream(chosen: Chosen, source: BodySource): Response {

@@ -171,8 +171,8 @@ for (const [name, respond] of Object.entries(ways)) {
   });
 
   test(`${name}: a body that ends before the length that it claims is not taken for whole, a longer one arrives`, async () => {
-    for (const [length, chunks] of [[10_000, 2], [300_000, 3], [2_000_000, 7]]) {
-      for (const claimed of [length - 1, length, length + 1]) {
+    for (const [length, chunks] of [[500, 1], [10_000, 2], [300_000, 3], [2_000_000, 7]]) {
+      for (const claimed of length < 1024 ? [5000] : [length - 1, length, length + 1]) {
         const parts = Array.from({ length: chunks }, (_, i) => i).reverse();
         const piece = new TextEncoder().encode(textOf(length / chunks));
         const rest = new Uint8Array(length - piece.length * (chunks - 1)).fill(97);
@@ -188,11 +188,10 @@ for (const [name, respond] of Object.entries(ways)) {
         const make = (): Response => new Response(body, { headers: { ...HTML, "content-length": String(claimed) } });
         const response =
           await (name === "fetch" ? wary.fetch(make)(asking("gzip")) : wary.respond(asking("gzip"), make()));
-        const isWhole = response.headers.get("content-encoding") === null
-          ? response.headers.get("content-length") === String(length)
-          : await textIn(response).then((text) => text.length === length, () => false);
+        // Deno and Bun replace the length of a body whose bytes they are given, so that only a failure counts.
+        const text = response.headers.get("content-encoding") === null ? response.text() : textIn(response);
+        const isWhole = await text.then((text) => text.length === length, () => false);
         assert.equal(isWhole, claimed <= length, `${length} in ${chunks}, ${claimed}`);
-        await response.body?.cancel().catch(() => {});
       }
     }
   });
