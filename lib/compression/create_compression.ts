@@ -5,7 +5,7 @@ import { ignoreCalls } from "./node_arguments.ts";
 import { compressNode } from "./node_response.ts";
 import { type CompressionOptions, loadCodecs, type Settings, settingsOf } from "./options.ts";
 import { preferred } from "./policy.ts";
-import { compressReady, compressResponse } from "./respond.ts";
+import { compressReady, compressResponse, type Sender } from "./respond.ts";
 
 /** Returns the response to a request for a template; undefined for any other request. */
 export function templateResponse(settings: Settings, { method, url, headers }: Request): Response | undefined {
@@ -123,7 +123,7 @@ export function createCompression(options: CompressionOptions = {}): Compression
       if (template !== undefined) return template;
       const response = await handler(request, ...rest);
       // Bun's handlers return nothing for a connection that has become a WebSocket.
-      return response ? await compressReady(settings, request, response) : response;
+      return response ? await compressReady(settings, request, response, rest[0] as Sender | undefined) : response;
     },
     node: (req, res, next) => {
       if (!answerWithTemplate(settings, req as IncomingMessage, res as ServerResponse)) {

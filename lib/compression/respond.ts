@@ -160,22 +160,33 @@ class EncodedBody implements UnderlyingDefaultSource<Uint8Array> {
   }
 }
 
+/** The key of a function that returns the response that a framework is going to send: middleware may replace ours. */
+const SENT: unique symbol = Symbol.for("@millrace/streams sent") as never;
+
+/** The argument beside a request that `./hono` gives to `fetch()`. */
+export interface Sender {
+  readonly [SENT]?: () => Response;
+}
+
 /** The fields of a `Response`, which itself does not change, except for its `Vary`: its handler may reuse it. */
 class HeaderFields implements ResponseFields {
   #headers: Headers;
   /** The request: Bun adds the cookies of its routes to the response only when that is sent. */
   readonly #request: Request & { readonly cookies?: { toSetCookieHeaders?(): string[] } };
+  readonly #sender: Sender | undefined;
   /** Changed values by name; undefined for removed fields. */
   readonly #changes = new Map<string, string | undefined>();
 
-  constructor(headers: Headers, request: Request) {
+  constructor(headers: Headers, request: Request, sender: Sender | undefined) {
     this.#headers = headers;
     this.#request = request;
+    this.#sender = sender;
   }
 
   get(name: string): string | undefined {
     if (this.#changes.has(name)) return this.#changes.get(name);
-    const value = this.#headers.get(name) ?? undefined;
+    const headers = this.#sender?.[SENT]?.().headers ?? this.#headers;
+    const value = headers.get(name) ?? undefined;
     return value === undefined && name === "set-cookie" ? this.#request.cookies?.toSetCookieHeaders?.()[0] : value;
   }
 
@@ -238,8 +249,13 @@ export function compressResponse(settings: Settings, request: Request, response:
 }
 
 /** Compresses a response like {@linkcode compressResponse}, but in one call if its body ends within this turn. */
-export async function compressReady(settings: Settings, request: Request, response: Response): Promise<Response> {
-  const chosen = choose(settings, request, response, "the handler returned");
+export async function compressReady(
+  settings: Settings,
+  request: Request,
+  response: Response,
+  sender?: Sender,
+): Promise<Response> {
+  const chosen = choose(settings, request, response, "the handler returned", sender);
   if ("sent" in chosen) return chosen.sent;
   if (response.body === null) return headOnly(chosen, null);
   const source = await begin(response.body.getReader());
@@ -249,11 +265,17 @@ export async function compressReady(settings: Settings, request: Request, respon
 }
 
 /** Chooses the coding of a response, or returns the response to send. @throws {TypeError} if it is not a `Response`. */
-function choose(settings: Settings, request: Request, response: Response, source: string): Chosen | { sent: Response } {
+function choose(
+  settings: Settings,
+  request: Request,
+  response: Response,
+  source: string,
+  sender?: Sender,
+): Chosen | { sent: Response } {
   if (typeof (response as Partial<Response> | undefined)?.headers?.get !== "function") {
     throw new TypeError(`Cannot compress what ${source}: ${described(response)} is no Response`);
   }
-  const fields = new HeaderFields(response.headers, request);
+  const fields = new HeaderFields(response.headers, request, sender);
   const { method, url, headers } = request;
   const { status } = response;
   const accepted = headers.get("accept-encoding");

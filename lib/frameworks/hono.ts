@@ -22,6 +22,9 @@ import type { Compression } from "../compression/mod.ts";
 import type { StaticHandler } from "../static/mod.ts";
 import { COMPRESSION, faultOf, STATIC_HANDLER } from "./made_by.ts";
 
+/** The key by which compression finds the response that is sent. */
+const SENT = Symbol.for("@millrace/streams sent");
+
 /**
  * Middleware for any application of Hono.
  *
@@ -91,7 +94,9 @@ export function compress(compression: Pick<Compression, "fetch">): HonoMiddlewar
     if (!isTyped) context.header?.("accept-encoding");
     await next();
     const response = context.res!;
-    const compressed = await compression.fetch(() => response)(context.req.raw);
+    // Middleware outside of this one may still replace the response, such as by one with a cookie.
+    const sender = { [SENT]: () => context.res! };
+    const compressed = await compression.fetch((_, _sender: object) => response)(context.req.raw, sender);
     if (compressed === response) return;
     context.res = undefined; // otherwise Hono would add the former response's fields
     context.res = compressed;

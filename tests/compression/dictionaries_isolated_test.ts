@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import test, { after } from "node:test";
+import { type Context, Hono } from "hono";
 import { compress, compressSync, decompress, type Format, ready } from "../../lib/codecs/mod.ts";
 import { type Compression, createCompression, type DictionaryOptions } from "../../lib/compression/mod.ts";
+import { compress as compressInHono, type HonoMiddleware } from "../../lib/frameworks/hono.ts";
 import { tries } from "../support/long_run.ts";
 import { randomNumbers } from "../support/random_numbers.ts";
 import { turn } from "../support/waits.ts";
@@ -430,6 +432,34 @@ test("a cookie that Bun adds when it sends a response keeps a page out of dictio
   assert.equal(await ask(browser(text), []), "zstd");
   assert.equal(await ask(browser(text), []), "dcz"); // by now it has come without a cookie
 });
+
+for (const order of ["inside", "outside"] as const) {
+  test(`a cookie of Hono's middleware ${order} of compress() keeps a page out of templates`, async () => {
+    for (const hasSession of [true, false]) {
+      const dictionaries: DictionaryOptions = { routes: [{ path: "/goods/*", public: true }] };
+      const compression = compressInHono(await loaded({ dictionaries }));
+      const session: HonoMiddleware = async (context, next) => {
+        await next();
+        if (hasSession) (context as Context).header("set-cookie", "session=1", { append: true });
+      };
+      const app = new Hono();
+      for (const each of order === "inside" ? [compression, session] : [session, compression]) app.use(each as never);
+      app.get(
+        "/goods/:id",
+        (context) => context.html(`<b>${"common ".repeat(200)}</b>\n<i>${context.req.param("id")}`),
+      );
+      let link: string | null = null;
+      for (let i = 0; i < 8; i++) {
+        const response = await app.request(`/goods/${i}`, { headers: { "accept-encoding": "zstd, dcz" } });
+        await response.arrayBuffer();
+        link = response.headers.get("link");
+        await turn();
+        await turn();
+      }
+      assert.equal(link === null, hasSession);
+    }
+  });
+}
 
 test("a 304 varies as the response does that it confirms", async () => {
   const compression = await loaded({ dictionaries: { routes: [{ path: "/goods/*", template: old }], memory: 0 } });
