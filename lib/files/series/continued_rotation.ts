@@ -111,7 +111,6 @@ export class ContinuedRotation implements SeriesWriter, ImmediateTarget {
   }
 
   async write(pieces: readonly Uint8Array[], length: number): Promise<void> {
-    if (this.#isDue()) this.rotateNow();
     this.#due = { pieces, length };
     await this.#repeat(() => this.settleNow()).finally(() => this.#due = undefined);
     if (this.#turns.isOver) await this.#turns.next();
@@ -186,9 +185,10 @@ export class ContinuedRotation implements SeriesWriter, ImmediateTarget {
     this.#pause?.end();
   }
 
-  /** Writes bytes to the current file; if it was removed meanwhile, to the next one. A failed write leaves no bytes. */
+  /** Writes bytes to the current file; if its interval is over or it was removed, to the next one. A failed write leaves no bytes. */
   writeNow(pieces: readonly Uint8Array[], length: number): void {
     this.#requireGoing();
+    if (this.#isDue()) this.rotateNow();
     const current = this.#current;
     for (let left = MAX_REMOVALS; left > 0; left--) {
       const file = current.open();

@@ -293,38 +293,46 @@ test("a chunk of any size goes into files that end with whole lines, as far as t
     }
   }));
 
-test("a file ends with its interval, also after a restart, and not twice if the clock is set back a little", () =>
-  inFolder(async (directory) => {
-    const clock = mock.method(Date, "now");
-    const at = (time: string) => clock.mock.mockImplementation(() => Date.parse(time));
-    try {
-      at("2026-03-01T23:59:59Z");
-      const log = open(directory, { maxFileSize: 100, interval: "day" });
-      const writer = log.getWriter();
-      await writer.write("1 March\n");
-      at("2026-03-02T00:00:00Z");
-      await writer.write("2 March\n");
-      at("2026-03-01T23:59:00Z"); // set back
-      await writer.write("still 2 March\n");
-      at("2026-03-02T23:00:00Z");
-      await writer.write("evening\n");
-      await writer.close();
-      at("2026-03-02T23:30:00Z");
-      await written(directory, ["night\n"], { maxFileSize: 100, interval: "day" });
-      at("2026-03-03T00:30:00Z");
-      await written(directory, ["3 March\n"], { maxFileSize: 100, interval: "day" });
-      at("2026-02-01T00:00:00Z"); // set back by a month
-      await written(directory, ["1 February\n"], { maxFileSize: 100, interval: "day" });
-    } finally {
-      clock.mock.restore();
-    }
-    assert.deepEqual(Object.fromEntries(await textsOf(directory)), {
-      "app-00001.log": "1 March\n",
-      "app-00002.log": "2 March\nstill 2 March\nevening\nnight\n",
-      "app-00003.log": "3 March\n",
-      "app-00004.log": "1 February\n",
-    });
-  }));
+for (const how of ["write()", "flushSync()"]) {
+  test(`a file ends with its interval where ${how} writes, also after a restart, and not twice if the clock is set back a little`, () =>
+    inFolder(async (directory) => {
+      const clock = mock.method(Date, "now");
+      const at = (time: string) => clock.mock.mockImplementation(() => Date.parse(time));
+      try {
+        at("2026-03-01T23:59:59Z");
+        const log = open(directory, { maxFileSize: 100, interval: "day" });
+        const writer = log.getWriter();
+        const write = async (line: string): Promise<void> => {
+          const written = writer.write(line);
+          if (how === "flushSync()") log.flushSync();
+          await written;
+        };
+        await log.flush(); // the stream has the series
+        await write("1 March\n");
+        at("2026-03-02T00:00:00Z");
+        await write("2 March\n");
+        at("2026-03-01T23:59:00Z"); // set back
+        await write("still 2 March\n");
+        at("2026-03-02T23:00:00Z");
+        await write("evening\n");
+        await writer.close();
+        at("2026-03-02T23:30:00Z");
+        await written(directory, ["night\n"], { maxFileSize: 100, interval: "day" });
+        at("2026-03-03T00:30:00Z");
+        await written(directory, ["3 March\n"], { maxFileSize: 100, interval: "day" });
+        at("2026-02-01T00:00:00Z"); // set back by a month
+        await written(directory, ["1 February\n"], { maxFileSize: 100, interval: "day" });
+      } finally {
+        clock.mock.restore();
+      }
+      assert.deepEqual(Object.fromEntries(await textsOf(directory)), {
+        "app-00001.log": "1 March\n",
+        "app-00002.log": "2 March\nstill 2 March\nevening\nnight\n",
+        "app-00003.log": "3 March\n",
+        "app-00004.log": "1 February\n",
+      });
+    }));
+}
 
 test("maxFiles keeps as many files as it says, also while none is being written", () =>
   inFolder(async (folder) => {
