@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { codeOf } from "../failure.ts";
 import type { FollowedFile } from "./follow_source.ts";
 import { type FilePath, openAny } from "./growing_file.ts";
-import { type FollowedIdentity, type FollowPosition, isProven, type Mark } from "./line_place.ts";
+import { type FollowedIdentity, type FollowPosition, isProven } from "./line_place.ts";
 
 /** A file that a position may belong to. */
 export interface Candidate extends FilePath {
@@ -20,6 +20,8 @@ export interface Identified {
 }
 
 const LINE_FEED = 10;
+/** The number of bytes of a line that are compared at most. */
+const MAX_LINE = 65_536;
 
 /**
  * Determines the file of a position by properties that outlast renaming, compression and a restart of the system:
@@ -97,7 +99,7 @@ async function openProven(
   try {
     file = await openAny(candidate, position.offset, beginsAnew);
     const isSame = file !== undefined && isProven(file.place.mark, position) &&
-      !(isAlone && hasOtherBirth(candidate, position) && await isRepeated(candidate, file.place.mark, beginsAnew));
+      !(isAlone && hasOtherBirth(candidate, position) && await isRepeated(candidate, position.offset, beginsAnew));
     if (isSame) return file;
   } catch (error) {
     await file?.close();
@@ -108,23 +110,37 @@ async function openProven(
   return undefined;
 }
 
-/** Whether a file has the line before a position more than once: its bytes may then be those of another file. */
-async function isRepeated(candidate: Candidate, { offset, tail }: Mark, beginsAnew: boolean): Promise<boolean> {
-  if (offset === 0) return false;
-  const start = tail.length < 2 ? 0 : tail.lastIndexOf(LINE_FEED, tail.length - 2);
-  const line = tail.subarray(Math.max(0, start));
-  const file = await openAny(candidate, 0, beginsAnew);
+/** Whether a file has the line before an offset more than once: its bytes may then be those of another file. */
+async function isRepeated(candidate: Candidate, offset: number, beginsAnew: boolean): Promise<boolean> {
+  let last: Uint8Array = Uint8Array.of();
+  for await (const next of bytesOf(candidate, Math.max(0, offset - MAX_LINE), offset, beginsAnew)) {
+    last = Buffer.concat([last, next]);
+  }
+  const line = last.subarray(last.length < 2 ? 0 : Math.max(0, last.lastIndexOf(LINE_FEED, last.length - 2)));
+  let [bytes, end]: [Uint8Array, number] = [Uint8Array.of(LINE_FEED), 0];
+  for await (const next of bytesOf(candidate, 0, offset, beginsAnew)) {
+    end += next.length;
+    const joined = Buffer.concat([bytes, next]);
+    const found = joined.indexOf(line);
+    if (found !== -1 && (end < offset || found + line.length < joined.length)) return true;
+    bytes = joined.subarray(Math.max(0, joined.length - line.length + 1));
+  }
+  return false;
+}
+
+async function* bytesOf(
+  candidate: Candidate,
+  start: number,
+  end: number,
+  beginsAnew: boolean,
+): AsyncGenerator<Uint8Array> {
+  const file = await openAny(candidate, start, beginsAnew);
   try {
-    let bytes: Uint8Array = Uint8Array.of(LINE_FEED);
-    while (file !== undefined && file.place.end < offset) {
-      const next = await file.read(offset - file.place.end, true);
-      if (next === undefined) return true; // it was truncated meanwhile
-      const joined = Buffer.concat([bytes, next]);
-      const found = joined.indexOf(line);
-      if (found !== -1 && (file.place.end < offset || found + line.length < joined.length)) return true;
-      bytes = joined.subarray(Math.max(0, joined.length - line.length + 1));
+    while (file !== undefined && file.place.end < end) {
+      const bytes = await file.read(end - file.place.end, true);
+      if (bytes === undefined) return;
+      yield bytes;
     }
-    return false;
   } finally {
     await file?.close();
   }

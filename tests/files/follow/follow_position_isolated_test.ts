@@ -279,17 +279,17 @@ test("followFile() goes on in a copy of its file, whatever damaged or unreadable
 test("followFile() takes a file with another time of birth for a copy, unless the line before the position is repeated", () =>
   inFolder(async (folder) => {
     const path = join(folder, "app.log");
-    for (
-      const [before, after, rest, count] of [["1\n2\n", "1\n2\n3\n", "3\n", 0], ["1\n1\n", "1\n1\n3\n", "1\n1\n3\n", 1]]
-    ) {
-      await writeFile(path, `${before}`);
-      const position = await positionAfter(path, 4);
+    const end = "-".repeat(80); // more than the bytes of the proof
+    const logs = [["1\n2\n", "", 0], ["1\n1\n", "1\n1\n", 1], [`1 ${end}\n2 ${end}\n`, "", 0]] as const;
+    for (const [before, again, count] of logs) {
+      await writeFile(path, before);
+      const position = await positionAfter(path, before.length);
       await pause(20); // for another time of birth
-      await writeFile(`${path}.new`, `${after}`);
+      await writeFile(`${path}.new`, `${before}3\n`);
       await rename(`${path}.new`, path);
       const warnings: Error[] = [];
       const onWarning = (error: Error): void => void warnings.push(error);
-      assert.equal(await readFrom(path, position, `${rest}`.length, { onWarning }), rest);
+      assert.equal(await readFrom(path, position, again.length + 2, { onWarning }), `${again}3\n`);
       assert.equal(warnings.length, count);
     }
   }));
