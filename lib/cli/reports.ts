@@ -2,8 +2,8 @@ import { access, constants, lstat, stat } from "node:fs/promises";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import process from "node:process";
 import { holds, realPathOf, writeAtomically } from "../files/internal.ts";
-import { explainPlace, type Folder, manifestIn, originalsIn, type RunDetails, walk } from "../precompress/internal.ts";
-import { extensions, type FileRecord } from "../precompress/mod.ts";
+import { explainPlace, type Folder, manifestAt, originalsIn, type RunDetails, walk } from "../precompress/internal.ts";
+import { extensions, type FileRecord, manifestName } from "../precompress/mod.ts";
 import type { Former } from "../report/mod.ts";
 import { printable } from "../static/internal.ts";
 import { UsageError } from "./usage.ts";
@@ -65,7 +65,7 @@ export async function writeReports(paths: readonly string[], run: RunDetails): P
 async function formersOf({ places: { previous }, before, settings }: RunDetails): Promise<Former[]> {
   if (previous.length === 0) return before.size > 0 ? [{ name: "", isDeploy: false, records: before }] : [];
   return await Promise.all(previous.map(async (folder): Promise<Former> => {
-    const manifest = await manifestIn(folder).catch((error) => {
+    const manifest = await manifestAt(folder.at(manifestName)).catch((error) => {
       process.stderr.write(`millrace: ${printable(error.message)}; the report compares its files\n`);
     });
     const records = manifest ? new Map(Object.entries(manifest.files)) : await recordsIn(folder, settings);

@@ -1,3 +1,4 @@
+import type { decompressSync } from "../codecs/mod.ts";
 import { storedCodings } from "../semantics/mod.ts";
 
 /**
@@ -105,4 +106,22 @@ export function generationOf(format: VariantFormat | DeltaFormat): number {
 
 export function codecOf(format: VariantFormat | DeltaFormat): VariantFormat | "dcb" | "dcz" {
   return (/dc[bz]/.exec(format)?.[0] ?? format) as VariantFormat | "dcb" | "dcz";
+}
+
+/**
+ * Whether gzip data that begins with `head` has any bytes in its first member (RFC 1952, section 2.3): browsers decode
+ * only that one.
+ */
+export function beginsWithData(head: Uint8Array, decompress: typeof decompressSync): boolean {
+  const flags = head[3] ?? 0;
+  let start = 10;
+  if (flags & 4) start += 2 + (head[start] ?? 0) + 256 * (head[start + 1] ?? 0);
+  for (const text of [8, 16]) if (flags & text) start = head.indexOf(0, start) + 1;
+  if (flags & 2) start += 2;
+  try {
+    decompress(head.subarray(start), { format: "deflate-raw", maxSize: 0 });
+    return false;
+  } catch (error) {
+    return error instanceof RangeError; // there are more than 0 bytes
+  }
 }

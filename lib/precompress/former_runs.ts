@@ -56,7 +56,12 @@ export class FormerRuns {
 
   /** Reads the files that runs wrote to `folder`, which may be missing. Throws a TypeError if its manifest is malformed. */
   static async of(folder: Folder, options: WritingOptions): Promise<FormerRuns> {
-    const runs = new FormerRuns(folder, options, await readManifestText(folder), await readJournal(folder));
+    const runs = new FormerRuns(
+      folder,
+      options,
+      await readManifestText(folder.at(manifestName)),
+      await readJournal(folder),
+    );
     const { journal, manifest, places, records } = runs;
     for (const [recorded, record] of Object.entries(manifest?.files ?? {})) {
       const path = await runs.#keyOf(recorded, record);

@@ -6,10 +6,10 @@
 export { detailedRun } from "./detailed_run.ts";
 export type { SkipReason } from "./content.ts";
 export { Folder } from "./folder.ts";
-export { generationOf } from "./formats.ts";
+export { beginsWithData, generationOf } from "./formats.ts";
 export { levelOptions, precompressOptions, withFolders } from "./options.ts";
 export { requireSound, toldBy } from "./selection.ts";
-export { isOwnName, manifestIn, ManifestLines } from "./manifest.ts";
+export { isOwnName, manifestAt, ManifestLines } from "./manifest.ts";
 export { holds, isWithin } from "../files/internal.ts";
 export { placesOf, realOf } from "./places.ts";
 export { explain, explainPlace } from "./problem.ts";

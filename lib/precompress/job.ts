@@ -2,9 +2,8 @@ import { type FileHandle, open, readFile, stat } from "node:fs/promises";
 import { decompressSync, ready } from "../codecs/mod.ts";
 import { openAtomicFileAt, placeItself, whileUnshared } from "../files/internal.ts";
 import type { AtomicFile } from "../files/mod.ts";
-import { beginsWithData } from "../semantics/mod.ts";
 import { sha256 } from "./content.ts";
-import type { DeltaFormat, VariantFormat } from "./formats.ts";
+import { beginsWithData, type DeltaFormat, type VariantFormat } from "./formats.ts";
 import { CHANGED, unreadableDictionary } from "./problem.ts";
 
 /** A variant to make; plain data, for a worker. */

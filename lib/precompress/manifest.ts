@@ -1,8 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
-import { isAbsolute, sep } from "node:path";
+import { isAbsolute, join, sep } from "node:path";
 import { isLockName, lastingPath, whileUnshared } from "../files/internal.ts";
 import { isTemporaryName } from "../files/mod.ts";
-import { Folder } from "./folder.ts";
 import { type DeltaFormat, extensions, type VariantFormat } from "./formats.ts";
 import type { DictionaryRecord, FileRecord, Manifest, VariantRecord } from "./records.ts";
 
@@ -191,19 +190,18 @@ function isPath(path: unknown): path is string {
  * ```
  */
 export async function readManifest(folder: string): Promise<Manifest | undefined> {
-  return await manifestIn(new Folder(lastingPath(folder)));
+  return await manifestAt(join(lastingPath(folder), manifestName));
 }
 
-/** Returns the manifest in `folder`, or undefined. Throws a TypeError if it is malformed. */
-export async function manifestIn(folder: Folder): Promise<Manifest | undefined> {
-  const text = await readManifestText(folder);
-  return text === undefined ? undefined : parseManifest(text, folder.at(manifestName));
+/** Returns the manifest at `path`, or undefined. Throws a TypeError if it is malformed. */
+export async function manifestAt(path: string): Promise<Manifest | undefined> {
+  const text = await readManifestText(path);
+  return text === undefined ? undefined : parseManifest(text, path);
 }
 
-/** Returns the text of the manifest in `folder`, or undefined. */
-export async function readManifestText(folder: Folder): Promise<string | undefined> {
+/** Returns the text of the manifest at `path`, or undefined. */
+export async function readManifestText(path: string): Promise<string | undefined> {
   try {
-    const path = folder.at(manifestName);
     if (!(await stat(path)).isFile()) throw new TypeError(`${path} is not a manifest: remove it and run again`);
     return await whileUnshared(() => readFile(path, "utf8"));
   } catch (error) {

@@ -51,7 +51,7 @@ export class Target {
       throw cannotWrite(folder.path, error);
     });
     this.#writing = await Journal.open(folder, { copied: isCopy, toRemove, expected: journal?.length, signal });
-    if (await readManifestText(folder) === text) return;
+    if (await readManifestText(folder.at(manifestName)) === text) return;
     this.#writing.leave();
     throw new FolderChangedError(folder);
   }
@@ -181,7 +181,7 @@ export class Target {
   async #removeManifest(): Promise<void> {
     const path = this.#former.folder.at(manifestName);
     const identity = await identityOf(path);
-    if (identity === undefined || await readManifestText(this.#former.folder) !== this.#former.text) return;
+    if (identity === undefined || await readManifestText(path) !== this.#former.text) return;
     await removeIfSame(path, identity);
   }
 }

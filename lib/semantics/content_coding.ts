@@ -1,4 +1,4 @@
-import type { decompressSync, Format } from "../codecs/mod.ts";
+import type { Format } from "../codecs/mod.ts";
 
 /** The codings that are undone without a dictionary, with the codecs' names of formats: RFC 9110, 8.4.1; RFC 8878. */
 export const undoableFormats = { gzip: "gzip", deflate: "deflate", br: "brotli", zstd: "zstd" } as const;
@@ -35,24 +35,6 @@ export const storedCodings: StoredTraits = {
 
 function traits<F extends Format>(format: F, extension: string, magic: readonly number[]): CodingTraits<F> {
   return { format, extension, magic };
-}
-
-/**
- * Whether gzip data that begins with `head` has any bytes in its first member (RFC 1952, section 2.3): browsers decode
- * only that one.
- */
-export function beginsWithData(head: Uint8Array, decompress: typeof decompressSync): boolean {
-  const flags = head[3] ?? 0;
-  let start = 10;
-  if (flags & 4) start += 2 + (head[start] ?? 0) + 256 * (head[start + 1] ?? 0);
-  for (const text of [8, 16]) if (flags & text) start = head.indexOf(0, start) + 1;
-  if (flags & 2) start += 2;
-  try {
-    decompress(head.subarray(start), { format: "deflate-raw", maxSize: 0 });
-    return false;
-  } catch (error) {
-    return error instanceof RangeError; // there are more than 0 bytes
-  }
 }
 
 /** The codings by the names that fields have for them, in lower case. */

@@ -2,7 +2,6 @@
 export { type AcceptedCodings, acceptedCodings } from "./accept_encoding.ts";
 export { type ByteRange, type Multipart, multipartByteRanges, parseRange } from "./byte_ranges.ts";
 export {
-  beginsWithData,
   codingNamed,
   type ContentCoding,
   contentCodings,

@@ -2,7 +2,7 @@ import { TurnSlicer } from "../../timers/mod.ts";
 import { sha256 } from "../content.ts";
 import type { Context } from "../context.ts";
 import type { Folder } from "../folder.ts";
-import { manifestIn } from "../manifest.ts";
+import { manifestAt, manifestName } from "../manifest.ts";
 import type { FileRecord } from "../records.ts";
 import type { FoundFile } from "../walk.ts";
 import type { Pause } from "./cover.ts";
@@ -67,6 +67,6 @@ async function formerIn(folder: Folder, records: Iterable<[string, FileRecord]>)
 
 /** Returns the dictionary of the previous deploy, which its visitors have. */
 async function previousDictionary(folder: Folder | undefined): Promise<Former | undefined> {
-  const manifest = folder === undefined ? undefined : await manifestIn(folder).catch(() => undefined);
+  const manifest = folder === undefined ? undefined : await manifestAt(folder.at(manifestName)).catch(() => undefined);
   return manifest && await formerIn(folder!, Object.entries(manifest.files));
 }

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { closeSync } from "node:fs";
 import type { decompressSync } from "../../codecs/mod.ts";
 import { whileRefused } from "../../files/internal.ts";
+import { beginsWithData } from "../../precompress/internal.ts";
 import {
-  beginsWithData,
   ContentDecoder,
   isUndoable,
   type StoredCoding,
