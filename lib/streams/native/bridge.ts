@@ -1,3 +1,4 @@
+import { endedSideOf } from "#streams/lazy_side";
 import { lockedError, mustBe } from "../language/errors.ts";
 import {
   asStreamPair,
@@ -9,6 +10,7 @@ import {
   NativeReadableStream,
   NativeWritableStream,
 } from "../language/native_classes.ts";
+import { markAsHandled } from "../language/promises.ts";
 import { construct } from "../language/webidl.ts";
 import { ByteControllerState } from "../readable/byte_controller_state.ts";
 import {
@@ -22,6 +24,7 @@ import { checkWritableStreamFree, NativeWritableSink, writableStreamStateOf } fr
 import { ReadableStream } from "../readable/readable_stream.ts";
 import { readableStreamReaderGenericInitialize } from "../readable/stream_state.ts";
 import { WritableStream } from "../writable/writable_stream.ts";
+import { isClosingOrClosed } from "../writable/stream_state.ts";
 import { setUpWritableStreamDefaultWriter, WriterState } from "../writable/writer_state.ts";
 import { FromNativeByteSource, fromNativeSink, NativeReadableEnd } from "./ends/native_ends.ts";
 
@@ -71,7 +74,10 @@ export function toNative(stream: object): object {
     writer.isPublic = true; // the native stream's producer awaits each write
     setUpWritableStreamDefaultWriter(writer, writable);
     const feed = new NativeWritableSink(writable);
-    return new NativeWritableStream(feed, feed.strategy(BATCH_OF_CHUNKS) ?? { highWaterMark: BATCH_OF_CHUNKS });
+    const native = endedSideOf(writable, feed) ??
+      new NativeWritableStream(feed, feed.strategy(BATCH_OF_CHUNKS) ?? { highWaterMark: BATCH_OF_CHUNKS });
+    if (isClosingOrClosed(writable)) markAsHandled((native as WritableStream).close());
+    return native;
   }
   if (isNativeReadableStream(stream) || isNativeWritableStream(stream)) return stream;
   const pair = toPair(stream);

@@ -1,4 +1,3 @@
-import { closeEndedSide } from "#streams/lazy_side";
 import { endedError } from "../language/errors.ts";
 import { Deferred, queueReaction, react, waitForAll } from "../language/promises.ts";
 import { DefaultControllerState } from "../readable/default_controller_state.ts";
@@ -14,8 +13,8 @@ import { readableStreamCancel, type ReadableStreamState } from "../readable/stre
 import { countAsMany, Task } from "../shortcuts/task.ts";
 import { writableStreamPipeWrite } from "../writable/pipe_write.ts";
 import {
+  isClosingOrClosed,
   writableStreamAbort,
-  writableStreamCloseQueuedOrInFlight,
   type WritableStreamState,
   type WriteRequest,
 } from "../writable/stream_state.ts";
@@ -144,7 +143,7 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
       }
       addEventListener.call(signal, "abort", this.#abort);
     }
-    const isKnown = !this.#destinationEnd.isNative || writableStreamCloseQueuedOrInFlight(this.#destination);
+    const isKnown = !this.#destinationEnd.isNative || isClosingOrClosed(this.#destination);
     // In a microtask, once the native states are known.
     if (this.#sourceEnd.isNative || !isKnown) queueReaction(this.#begin);
     else this.#begin();
@@ -183,7 +182,7 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     this.#isRunning = false;
     // A chunk that has come since the shutdown began may have opened a batch.
     if (this.#afterWrites) this.#destination.controller.batching?.hurry();
-    if (!this.wantsChunks || writableStreamCloseQueuedOrInFlight(destination)) this.#shutDownIfNeeded();
+    if (!this.wantsChunks || isClosingOrClosed(destination)) this.#shutDownIfNeeded();
   }
 
   chunkSteps(chunk: unknown): void {
@@ -286,7 +285,7 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
         preventClose ? undefined : () => writableStreamDefaultWriterCloseWithErrorPropagation(writer),
         undefined,
       );
-    } else if (destination.state === "closed" || writableStreamCloseQueuedOrInFlight(destination)) {
+    } else if (isClosingOrClosed(destination)) {
       this.#shutDown(preventCancel ? undefined : (error) => readableStreamCancel(source, error), {
         error: endedError("pipe to it", "closed"),
       });
@@ -314,10 +313,10 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     this.#shuttingDown = true;
     this.#destinationEnd.refresh();
     const destination = this.#destination;
-    const canWrite = destination.state === "writable" && !writableStreamCloseQueuedOrInFlight(destination);
+    const canWrite = destination.state === "writable" && !isClosingOrClosed(destination);
     const end = (): void => {
       // A native stream that was closing has shown so by refusing a chunk.
-      if (canWrite && writableStreamCloseQueuedOrInFlight(destination)) {
+      if (canWrite && isClosingOrClosed(destination)) {
         failure ??= { error: endedError("pipe to it", "closed") };
       }
       if (!action) this.#finalize(failure);
@@ -357,7 +356,6 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     writableStreamDefaultWriterRelease(this.#writer);
     readableStreamReaderRelease(this.#reader);
     this.#destinationEnd.release();
-    closeEndedSide(this.#destination);
     this.#sourceEnd.release();
     const { signal } = this.#options;
     if (this.#hasChunk) this.#count("chunksRead"); // the chunk was read for a destination that failed

@@ -13,7 +13,7 @@ import { queueResume } from "../readable/controller_state.ts";
 import { deferTasks, runTasks, type Task } from "../shortcuts/task.ts";
 import type { Batching } from "./batches/batch.ts";
 import {
-  writableStreamCloseQueuedOrInFlight,
+  isClosingOrClosed,
   writableStreamFinishErroring,
   writableStreamFinishInFlightClose,
   writableStreamFinishInFlightCloseWithError,
@@ -162,7 +162,7 @@ export function writableStreamDefaultControllerGetDesiredSize(controller: Writab
 /** Notifies the writer whether the queue has room, unless the stream is ending. */
 export function updateBackpressure(controller: WritableControllerState): void {
   const { stream } = controller;
-  if (stream.state !== "writable" || writableStreamCloseQueuedOrInFlight(stream)) return;
+  if (stream.state !== "writable" || isClosingOrClosed(stream)) return;
   // WritableStreamDefaultControllerGetBackpressure
   writableStreamUpdateBackpressure(stream, controller.highWaterMark - controller.queue.totalSize <= 0);
 }

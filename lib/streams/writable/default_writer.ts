@@ -1,6 +1,6 @@
-import { endedError, releasedError } from "../language/errors.ts";
+import { releasedError } from "../language/errors.ts";
 import { isAlwaysEager } from "#streams/host";
-import { closeEndedSide, findStates, makeLockLazily } from "#streams/lazy_side";
+import { findStates, makeLockLazily } from "#streams/lazy_side";
 import {
   isNativeWritableStreamLocked,
   NativeWritableStream,
@@ -11,7 +11,7 @@ import {
 import { promiseRejectedWith } from "../language/promises.ts";
 import { defineInterface, isObject } from "../language/webidl.ts";
 import { checkWritableStreamFree, writableStreamStateOf } from "../native/feeds/writable_feed.ts";
-import { writableStreamAbort, writableStreamClose, writableStreamCloseQueuedOrInFlight } from "./stream_state.ts";
+import { writableStreamAbort, writableStreamClose } from "./stream_state.ts";
 import {
   setUpWritableStreamDefaultWriter,
   writableStreamDefaultWriterGetDesiredSize,
@@ -109,23 +109,16 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
     if (!isObject(this) || !(#state in this)) return super.close();
     const { stream } = this.#state;
     if (stream === undefined) return promiseRejectedWith(releasedError("close", "writer"));
-    if (writableStreamCloseQueuedOrInFlight(stream)) {
-      return promiseRejectedWith(endedError("close", "closing"));
-    }
-    const closed = writableStreamClose(stream);
-    closeEndedSide(stream);
-    return closed;
+    return writableStreamClose(stream);
   }
 
   /** Releases the lock; pending writes continue. */
   override releaseLock(): void {
     if (!isObject(this) || !(#state in this)) return super.releaseLock();
     const state = this.#state;
-    const { stream } = state;
-    if (stream === undefined) return;
+    if (state.stream === undefined) return;
     writableStreamDefaultWriterRelease(state);
     if (isAlwaysEager || !isLazy) super.releaseLock();
-    closeEndedSide(stream);
   }
 
   /**

@@ -75,9 +75,9 @@ export function writableStreamAbort(stream: WritableStreamState, reason: unknown
   return deferred.promise;
 }
 
-/** @see {@link https://streams.spec.whatwg.org/#writable-stream-close} */
+/** Includes the check of its callers. @see {@link https://streams.spec.whatwg.org/#writable-stream-close} */
 export function writableStreamClose(stream: WritableStreamState): Promise<void> {
-  if (stream.state === "closed" || stream.state === "errored") {
+  if (stream.state === "errored" || isClosingOrClosed(stream)) {
     return promiseRejectedWith(endedError("close", stream.state));
   }
   const closeRequest = new Deferred<void>();
@@ -87,9 +87,12 @@ export function writableStreamClose(stream: WritableStreamState): Promise<void> 
   return closeRequest.promise;
 }
 
-/** @see {@link https://streams.spec.whatwg.org/#writable-stream-close-queued-or-in-flight} */
-export function writableStreamCloseQueuedOrInFlight(stream: WritableStreamState): boolean {
-  return stream.closeRequest !== undefined || stream.inFlightCloseRequest !== undefined;
+/**
+ * Whether a stream has closed or is going to. @see {@link
+ * https://streams.spec.whatwg.org/#writable-stream-close-queued-or-in-flight}
+ */
+export function isClosingOrClosed(stream: WritableStreamState): boolean {
+  return stream.state === "closed" || stream.closeRequest !== undefined || stream.inFlightCloseRequest !== undefined;
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#writable-stream-has-operation-marked-in-flight} */

@@ -1,33 +1,21 @@
-import { endedError, lockedError } from "../language/errors.ts";
+import { lockedError } from "../language/errors.ts";
 import { isAlwaysEager } from "#streams/host";
-import {
-  adoptOwnClosedPromise,
-  answerNode,
-  closeEndedSide,
-  EagerSink,
-  makeNativeSideLazily,
-  staysLazy,
-  WatchedWritableFeed,
-} from "#streams/lazy_side";
+import { adoptOwnClosedPromise, answerNode, endedSideOf, makeNativeSideLazily, staysLazy } from "#streams/lazy_side";
 import { NativeWritableStream, replaceGlobal, restoreGlobal } from "../language/native_classes.ts";
 import {
   isWritableStreamLocked,
+  NativeWritableSink,
   releaseWritableFeed,
   setWritableStreamStateOf,
   writableStreamStateOf,
 } from "../native/feeds/writable_feed.ts";
 import { lockSide } from "../native/native_locks.ts";
-import { promiseRejectedWith } from "../language/promises.ts";
+import { markAsHandled, promiseRejectedWith } from "../language/promises.ts";
 import { defineInterface, isObject, receiveState, toObject } from "../language/webidl.ts";
 import { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../queuing/chunk_queue.ts";
 import { createWritableStream, startWritableStreamDefaultController } from "./controller_state.ts";
 import { WritableStreamDefaultWriter } from "./default_writer.ts";
-import {
-  writableStreamAbort,
-  writableStreamClose,
-  writableStreamCloseQueuedOrInFlight,
-  type WritableStreamState,
-} from "./stream_state.ts";
+import { writableStreamAbort, writableStreamClose, type WritableStreamState } from "./stream_state.ts";
 import { type UnderlyingSink, UnderlyingSinkAlgorithms } from "./underlying_sink.ts";
 
 const NAME = "WritableStream";
@@ -37,10 +25,9 @@ replaceGlobal(NAME, NativeWritableStream);
 let isLazy = makeNativeSideLazily(NativeWritableStream, (stream) => {
   const state = writableStreamStateOf(stream);
   if (state === undefined || state.nativeSide !== undefined) return state?.nativeSide;
-  const feed = new WatchedWritableFeed(state);
-  state.nativeSide = new NativeWritableStream(feed, feed.strategy(2));
+  const feed = new NativeWritableSink(state);
+  state.nativeSide = endedSideOf(state, feed) ?? new NativeWritableStream(feed, feed.strategy(2));
   if (state.writer !== undefined) lockSide(state.writer);
-  closeEndedSide(state);
   return state.nativeSide;
 });
 
@@ -78,7 +65,7 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
     strategy: QueuingStrategy<W> | undefined = undefined,
   ) {
     const state = receiveState<WritableStreamState>() ?? setUpFromUnderlyingSink(underlyingSink, strategy);
-    const feed = isAlwaysEager || !isLazy ? new EagerSink(state) : undefined;
+    const feed = isAlwaysEager || !isLazy ? new NativeWritableSink(state) : undefined;
     super(feed, feed?.strategy(2));
     this.#state = state;
     state.shell = this;
@@ -113,10 +100,9 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
     if (!isObject(this) || !(#state in this)) return super.close();
     const state = this.#state;
     if (isWritableStreamLocked(state)) return promiseRejectedWith(lockedError("close"));
-    if (writableStreamCloseQueuedOrInFlight(state)) return promiseRejectedWith(endedError("close", "closing"));
     releaseWritableFeed(state);
     const closed = writableStreamClose(state);
-    closeEndedSide(state);
+    if (isAlwaysEager || state.nativeSide !== undefined) markAsHandled(super.close());
     return closed;
   }
 

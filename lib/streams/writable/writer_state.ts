@@ -1,10 +1,12 @@
 import { endedError, releasedError } from "../language/errors.ts";
-import { NativeWritableStreamDefaultWriter } from "../language/native_classes.ts";
+import { isTunedToBun } from "#streams/host";
+import { NativeWritableStreamDefaultWriter, nativeWriter } from "../language/native_classes.ts";
 import {
   Deferred,
   inAMicrotask,
   isThenableLike,
   LazyPromise,
+  markAsHandled,
   PENDING,
   promiseRejectedWith,
   promiseResolvedWith,
@@ -21,9 +23,9 @@ import {
   writableStreamDefaultControllerWrite,
 } from "./controller_state.ts";
 import {
+  isClosingOrClosed,
   writableStreamAddWriteRequest,
   writableStreamClose,
-  writableStreamCloseQueuedOrInFlight,
   type WritableStreamState,
   type WriteRequest,
 } from "./stream_state.ts";
@@ -85,17 +87,10 @@ export function setUpWritableStreamDefaultWriter(writer: WriterState, stream: Wr
   stream.writer = writer;
   lockSide(writer);
   const { state, storedError } = stream;
-  if (state === "erroring") {
-    writer.ready.reject(storedError);
-  } else if (state === "errored") {
-    writer.ready.reject(storedError);
-    writer.closed.reject(storedError);
-  } else {
-    if (state === "closed" || !stream.backpressure || writableStreamCloseQueuedOrInFlight(stream)) {
-      writer.ready.resolve();
-    }
-    if (state === "closed") writer.closed.resolve();
-  }
+  if (state === "erroring" || state === "errored") writer.ready.reject(storedError);
+  else if (!stream.backpressure || isClosingOrClosed(stream)) writer.ready.resolve();
+  if (state === "errored") writer.closed.reject(storedError);
+  else if (state === "closed") writer.closed.resolve();
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-writer-write} */
@@ -107,11 +102,9 @@ export function writableStreamDefaultWriterWrite(writer: WriterState, chunk: unk
     : writableStreamDefaultControllerGetChunkSize(controller, chunk);
   // The size function may have released the writer.
   if (stream !== writer.stream) return promiseRejectedWith(releasedError("write", "writer"));
-  if (stream.state === "errored") return promiseRejectedWith(stream.storedError);
-  if (stream.state === "closed" || writableStreamCloseQueuedOrInFlight(stream)) {
-    return promiseRejectedWith(endedError("write", stream.state));
-  }
-  if (stream.state === "erroring") return promiseRejectedWith(stream.storedError);
+  const { state, storedError } = stream;
+  if (state !== "errored" && isClosingOrClosed(stream)) return promiseRejectedWith(endedError("write", state));
+  if (state !== "writable") return promiseRejectedWith(storedError);
   if (controller.batching) return controller.batching.enqueue(chunk, chunkSize);
   if (isIdle(controller) && chunkSize === 1) return writeAtOnce(stream, chunk);
   const request = new PromiseWriteRequest();
@@ -144,9 +137,7 @@ function writeAtOnce(stream: WritableStreamState, chunk: unknown): Promise<void>
 /** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-writer-close-with-error-propagation} */
 export function writableStreamDefaultWriterCloseWithErrorPropagation(writer: WriterState): Promise<void> {
   const stream = writer.stream!;
-  if (writableStreamCloseQueuedOrInFlight(stream) || stream.state === "closed") {
-    return promiseResolvedWith<void>(undefined);
-  }
+  if (isClosingOrClosed(stream)) return promiseResolvedWith<void>(undefined);
   return stream.state === "errored" ? promiseRejectedWith(stream.storedError) : writableStreamClose(stream);
 }
 
@@ -167,5 +158,10 @@ export function writableStreamDefaultWriterRelease(writer: WriterState): void {
   writer.released();
   stream.writer = undefined;
   writer.stream = undefined;
+  const { nativeSide } = writer;
+  // So that native pipes refuse the stream. On Bun, the lock of a pipe stays, and refuses them.
+  if (nativeSide && !(isTunedToBun && !writer.isPublic) && isClosingOrClosed(stream)) {
+    markAsHandled(nativeWriter.close.call(nativeSide as WritableStreamDefaultWriter));
+  }
   releaseSide(writer, stream, stream.state === "closed");
 }

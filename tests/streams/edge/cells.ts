@@ -1,4 +1,4 @@
-import { undecided, unhandled } from "./known.ts";
+import { asserted, undecided, unhandled } from "./known.ts";
 import { isPlain } from "../../../lib/streams/language/host.ts";
 import { native as nativeClasses, ours as ourClasses } from "../drop_in_implementations.ts";
 import { TextDecoderStream } from "../../../lib/streams/encoding/text_decoder_stream.ts";
@@ -106,6 +106,15 @@ function nameOf(error: unknown): string {
   return error instanceof Error || error instanceof DOMException ? error.name : String(error);
 }
 
+const { Bun, Deno, process } = globalThis as { Bun?: object; Deno?: object; process?: object };
+
+/** The cells that are left out on this host. */
+const omitted: readonly RegExp[] = [
+  unhandled,
+  ...Deno ? [undecided] : [],
+  ...process && !Deno && !Bun ? [asserted] : [],
+];
+
 /** The cells of a place: each kind of stream in each state, come about before and after it was handed over. */
 export interface Cell {
   readonly name: string;
@@ -136,7 +145,7 @@ export function cellsOf<Stream>(kinds: Kinds<Stream>, states: States<Stream>, pl
       })
     )
   );
-  return cells.filter(({ name }) => !unhandled.test(name) && !("Deno" in globalThis && undecided.test(name)));
+  return cells.filter(({ name }) => !omitted.some((cells) => cells.test(name)));
 }
 
 /** The state of a stream to which nothing has happened. */

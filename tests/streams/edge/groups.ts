@@ -1,5 +1,6 @@
 import { type Cell, cellsOf, type Kinds, type Places, type States } from "./cells.ts";
 import { bodies, methods } from "./readable_places.ts";
+import { destinations, destinationStates, nativePipes } from "./native_pipes.ts";
 import { rarePlaces } from "./rare_places.ts";
 import { readables, readableStates } from "./readables.ts";
 import { transformPlaces, transforms, transformStates } from "./transforms.ts";
@@ -33,5 +34,6 @@ export const platformGroups: readonly Group[] = [
   ...groupsOf("readable streams", readables, readableStates, { ...bodies, ...methods }),
   ...groupsOf("readable streams", readables, readableStates, rarePlaces, true),
   ...groupsOf("writable streams", writables, writableStates, writablePlaces),
+  ...groupsOf("writable streams", destinations, destinationStates, nativePipes, true),
   ...groupsOf("transform streams", transforms, transformStates, transformPlaces),
 ];

@@ -19,7 +19,7 @@ export interface Watched {
 
 const ignore = (): void => {};
 
-function watched(
+export function watched(
   WritableStream: Classes["WritableStream"],
   sink: UnderlyingSink<string> = {},
   highWaterMark = 1,
@@ -135,24 +135,6 @@ export const writablePlaces: Places<Watched> = {
   },
   "abort()": (it) => () => seen(() => natives.abort.call(it.stream, "why"), it),
   "close()": (it) => () => seen(() => natives.close.call(it.stream), it),
-  "a native pipeTo()": (it) => () => {
-    let cancelled: unknown;
-    const source = new native.ReadableStream<string>({
-      start: (controller) => controller.enqueue("x"),
-      pull: (controller) => controller.close(),
-      cancel: (reason) => void (cancelled = String(reason?.name ?? reason)),
-    });
-    return seen(
-      async () => [await outcome(() => native.ReadableStream.prototype.pipeTo.call(source, it.stream)), cancelled],
-      it,
-    );
-  },
-  "a native pipeTo() of nothing": (it) => () =>
-    seen(
-      () =>
-        native.ReadableStream.prototype.pipeTo.call(new native.ReadableStream({ start: (c) => c.close() }), it.stream),
-      it,
-    ),
   "structuredClone(), written to": (it) => () =>
     outcomeFromOutside(async () => {
       const copy = structuredClone(it.stream, { transfer: [it.stream as never] });

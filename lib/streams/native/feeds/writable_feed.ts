@@ -1,18 +1,19 @@
 import { inheritNothing, isNativeWritableStreamLocked } from "../../language/native_classes.ts";
-import { endedError, lockedError } from "../../language/errors.ts";
-import { Deferred, markAsHandled, react } from "../../language/promises.ts";
+import { lockedError } from "../../language/errors.ts";
+import { Deferred, LazyPromise, markAsHandled, react } from "../../language/promises.ts";
 import { writableStreamPipeWrite } from "../../writable/pipe_write.ts";
 import {
+  isClosingOrClosed,
   type NativeProducer,
   writableStreamAbort,
   writableStreamClose,
-  writableStreamCloseQueuedOrInFlight,
   type WritableStreamState,
   type WriteRequest,
 } from "../../writable/stream_state.ts";
 import {
   setUpWritableStreamDefaultWriter,
   writableStreamDefaultWriterRelease,
+  writableStreamDefaultWriterWrite,
   WriterState,
 } from "../../writable/writer_state.ts";
 import { releaseIdleLock } from "../native_locks.ts";
@@ -74,11 +75,11 @@ export class NativeWritableSink implements UnderlyingSink<unknown>, NativeProduc
 
   write(chunk: unknown): Promise<void> | undefined {
     const writer = this.#lock();
-    const stream = this.stream;
-    if (stream.state === "closed" || writableStreamCloseQueuedOrInFlight(stream)) {
-      throw endedError("write", stream.state);
+    const { stream } = this;
+    // Fails.
+    if (stream.state !== "writable" || isClosingOrClosed(stream)) {
+      return writableStreamDefaultWriterWrite(writer, chunk);
     }
-    if (stream.state !== "writable") return writer.ready.promise; // `ready` rejects with the stream's error
     this.#held--;
     this.#pending++;
     writableStreamPipeWrite(stream, chunk, this);
@@ -97,8 +98,12 @@ export class NativeWritableSink implements UnderlyingSink<unknown>, NativeProduc
   }
 
   close(): Promise<void> | undefined {
+    const { stream } = this;
+    if (stream.state === "closed") return undefined;
+    // The stream closes its native side. The public promise would count as handled.
+    if (isClosingOrClosed(stream)) return (stream.ended ??= new LazyPromise()).promise;
     this.#lock();
-    return writableStreamClose(this.stream);
+    return writableStreamClose(stream);
   }
 
   abort(reason: unknown): Promise<void> {
@@ -123,7 +128,7 @@ export class NativeWritableSink implements UnderlyingSink<unknown>, NativeProduc
 
   /** Aborts the stream before the native side calls `abort()`, which waits for the write in flight. */
   #abortAtOnce(): void {
-    const stream = this.stream;
+    const { stream } = this;
     const { reason } = this.#controller!.signal;
     stream.controller.signalAbort(reason);
     if (stream.state !== "writable") return;
@@ -132,9 +137,9 @@ export class NativeWritableSink implements UnderlyingSink<unknown>, NativeProduc
   }
 
   #lock(): WriterState {
-    const stream = this.stream;
+    const { stream } = this;
     if (!stream.writer) setUpWritableStreamDefaultWriter(new FeedWriterState(), stream);
-    const writer = stream.writer!;
+    const { writer } = stream as { writer: WriterState };
     if (writer.isPublic || writer instanceof FeedWriterState) return writer;
     throw lockedError("write");
   }

@@ -13,14 +13,7 @@ import {
 
 export { isNativeClosing, staysLazy } from "./native_prototype.ts";
 export { adoptOwnClosedPromise, answerNode, closeIfEmpty } from "./node_interop.ts";
-export {
-  closeEndedSide,
-  EagerFeed,
-  EagerSink,
-  lightSideOf,
-  WatchedReadableFeed,
-  WatchedWritableFeed,
-} from "./runtime_feeds.ts";
+export { EagerFeed, endedSideOf, lightSideOf, WatchedReadableFeed } from "./runtime_feeds.ts";
 
 /** A class of the runtime's streams. */
 type StreamClass = BareSubclass & (new () => object);

@@ -119,6 +119,13 @@ export function isNativeClosing(stream: object): boolean {
   return closingSlots.some((key) => slots[key] === "closed" || (slots[key] as EndedPromise | undefined)?.promise);
 }
 
+/** Sets the state of a native stream that is writable or erroring; returns whether the runtime shows its slots. */
+export function showState(stream: object, state: string): boolean {
+  const slots = slotsOf(stream);
+  const key = Reflect.ownKeys(slots).find((key) => slots[key] === "writable" || slots[key] === "erroring");
+  return key !== undefined && Reflect.set(slots, key, state);
+}
+
 /** Returns the object with the slots of a native stream. */
 function slotsOf(stream: object): Properties {
   return (knowsKeys() ? Reflect.get(stream, keys!.kState!) : stream) as Properties;

@@ -1,26 +1,26 @@
 import { isTunedToBun } from "#streams/host";
 import {
   isNativeReadableStreamLocked,
-  isNativeWritableStreamLocked,
   nativeClass,
-  nativeGetWriter,
   NativeReadableStream,
   NativeReadableStreamDefaultReader,
-  nativeWriter,
+  NativeWritableStream,
 } from "../../language/native_classes.ts";
-import { attempt, markAsHandled, promiseResolvedWith } from "../../language/promises.ts";
+import { attempt, Deferred, markAsHandled, promiseResolvedWith } from "../../language/promises.ts";
 import { DefaultControllerState } from "../../readable/default_controller_state.ts";
 import {
   readableStreamDefaultReaderRead,
   type ReadableStreamState,
   type ReadRequest,
 } from "../../readable/stream_state.ts";
-import { writableStreamCloseQueuedOrInFlight, type WritableStreamState } from "../../writable/stream_state.ts";
+import { isClosingOrClosed, type WritableStreamState } from "../../writable/stream_state.ts";
 import { type NativeController, NativeReadableSource, NO_BUFFER, releaseReadableFeed } from "../feeds/readable_feed.ts";
-import { NativeWritableSink } from "../feeds/writable_feed.ts";
+import type { NativeWritableSink } from "../feeds/writable_feed.ts";
+import { showState } from "./native_prototype.ts";
 import { ended } from "./node_interop.ts";
 
 const { prototype } = nativeClass("ReadableStreamDefaultController", "enqueue");
+const { abort, close } = NativeWritableStream.prototype;
 
 /** The name of the method by which Deno's readers pull from a controller. */
 const PULL_STEPS: symbol = stepsNamed("[[PullSteps]]");
@@ -171,39 +171,33 @@ export class WatchedReadableFeed extends NativeReadableSource {
   }
 }
 
-type Writer = globalThis.WritableStreamDefaultWriter;
-
-/** The sink of a native side made at first use: closes with the stream, so that native pipes refuse it at once. */
-export class WatchedWritableFeed extends NativeWritableSink {
-  #isClosing = false;
-
-  override close(): Promise<void> | undefined {
-    if (this.#isClosing) return ended(this.stream); // the public promise would count as handled
-    this.#isClosing = true; // the close comes from the native side
-    return super.close();
-  }
-
-  /** Closes the native side, unless a lock prevents that. */
-  closeSide(): void {
-    const { nativeSide, writer } = this.stream;
-    if (this.#isClosing || nativeSide === undefined) return;
-    const lock = writer?.nativeSide as Writer | undefined;
-    // Delayed until the lock is released.
-    if (lock === undefined && isNativeWritableStreamLocked(nativeSide as WritableStream)) return;
-    this.#isClosing = true;
-    const closer = lock ?? nativeGetWriter.call(nativeSide as WritableStream);
-    markAsHandled(nativeWriter.close.call(closer));
-    if (lock === undefined) nativeWriter.releaseLock.call(closer);
-  }
+/**
+ * Makes the native side of a stream that is closing or errors, or has ended. The side is in the same state, by which a
+ * native pipe decides at once whether to read its source.
+ */
+export function endedSideOf(stream: WritableStreamState, feed: NativeWritableSink): object | undefined {
+  const { state, storedError, pendingAbortRequest } = stream;
+  if (state === "writable") return isClosingOrClosed(stream) ? closingSide(feed) : undefined;
+  const hasStarted = new Deferred<void>(); // nothing ends before
+  const side = new NativeWritableStream({
+    start(controller) {
+      if (state !== "closed" && pendingAbortRequest === undefined) controller.error(storedError);
+      return state === "erroring" ? ended(stream) : hasStarted.promise;
+    },
+    abort: () => pendingAbortRequest!.deferred.promise,
+  }, NO_BUFFER);
+  if (pendingAbortRequest !== undefined) markAsHandled(abort.call(side, storedError));
+  if (state === "erroring" || showState(side, state)) return side;
+  hasStarted.resolve();
+  return state === "closed" ? closingSide({}) : side;
 }
 
-/** Closes the native side of a stream, if it exists, once the stream has closed or is about to. */
-export function closeEndedSide(state: WritableStreamState): void {
-  const { feed } = state;
-  if (!(feed instanceof WatchedWritableFeed)) return;
-  if (state.state === "closed" || writableStreamCloseQueuedOrInFlight(state)) feed.closeSide();
+/** Makes a native side that is closing; it has no room, as Node's pipes write to a closing stream that has. */
+function closingSide(sink: UnderlyingSink): object {
+  const side = new NativeWritableStream(sink, NO_BUFFER);
+  markAsHandled(close.call(side));
+  return side;
 }
 
-/** The feeds of native sides that are created with every stream; on Bun, a new stream without `start()` takes 5% less time. */
+/** The feed of native sides that are created with every stream; on Bun, a new stream without `start()` takes 5% less time. */
 export const EagerFeed: typeof NativeReadableSource = isTunedToBun ? NativeReadableSource : WatchedReadableFeed;
-export const EagerSink: typeof NativeWritableSink = isTunedToBun ? NativeWritableSink : WatchedWritableFeed;

@@ -16,11 +16,7 @@ import {
   writableStreamDefaultControllerAdvanceQueueIfNeeded,
   writableStreamDefaultControllerErrorIfNeeded,
 } from "../controller_state.ts";
-import {
-  writableStreamAddWriteRequest,
-  writableStreamCloseQueuedOrInFlight,
-  type WriteRequest,
-} from "../stream_state.ts";
+import { isClosingOrClosed, writableStreamAddWriteRequest, type WriteRequest } from "../stream_state.ts";
 import { WritableStreamDefaultController } from "../underlying_sink.ts";
 import { Batch, BatchDelay, type Batching, type BatchOwner, ProducerThrottle } from "./batch.ts";
 import { BatchedSinkAlgorithms } from "./batched_sink.ts";
@@ -258,7 +254,7 @@ export function writeAsOwner(stream: object, chunk: unknown): Promise<void> {
   const state = writableStreamStateOf(stream)!;
   if (state.state === "erroring" || state.state === "errored") return promiseRejectedWith(state.storedError);
   const { batching } = state.controller;
-  if (batching === undefined || writableStreamCloseQueuedOrInFlight(state)) {
+  if (batching === undefined || isClosingOrClosed(state)) {
     return promiseRejectedWith(endedError("write to", "closed"));
   }
   const written = batching.enqueue(chunk, 0);
