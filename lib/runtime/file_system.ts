@@ -83,8 +83,9 @@ export function flushFlags(): number {
  * Whether trees are watched by a recursive watcher: the system's, or Deno's. On other systems Node's ends the process at
  * a folder that it may not read, and Bun's watches nothing of a tree with such a folder.
  */
-export const watchesTrees: boolean = "Deno" in globalThis ||
-  /^(?:win32|darwin)$/.test(process.platform);
+export function watchesTrees(): boolean {
+  return "Deno" in globalThis || /^(?:win32|darwin)$/.test(process.platform);
+}
 
 /** The parts of Bun's API used here. */
 interface BunFiles {

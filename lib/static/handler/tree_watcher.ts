@@ -26,13 +26,13 @@ export class TreeWatcher {
   ) {
     this.#onChange = onChange;
     this.#onError = onError;
-    if (watchesTrees) this.#add(directory, identityOf(directory), { recursive: true });
+    if (watchesTrees()) this.#add(directory, identityOf(directory), { recursive: true });
     else this.renew(folders);
   }
 
   /** Watches the folders that a scan has found, and no others; returns whether some of them were not watched before. */
   renew(folders: readonly string[]): boolean {
-    if (watchesTrees) return false;
+    if (watchesTrees()) return false;
     const found = new Set(folders);
     for (const folder of [...this.#watched.keys()].filter((folder) => !found.has(folder))) this.#remove(folder);
     let hasNew = false;
