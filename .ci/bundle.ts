@@ -107,8 +107,7 @@ export const OWN_FILES: string = join(root, "lib/runtime/own_files.ts");
 /** Returns a module that gives the place of a worker that is built, in the place of the source at `path`. */
 function workerAddressIn(outdir: string, { worker, name }: { worker: string; name: string }, path: string): string {
   const place = JSON.stringify(`${PLACE}${join(outdir, worker.replace(/\.ts$/, ".js"))}`);
-  return `import { ownAddress } from ${JSON.stringify(specifierOf(OWN_FILES, path))};
-  export function ${name}() {
+  return `import { ownAddress } from ${JSON.stringify(specifierOf(OWN_FILES, path))}; export function ${name}() {
     const own = ownAddress(() => import.meta.url);
     if (!own?.pathname.endsWith("${OWN_END}")) throw new Error("it is not in the bundle");
     return new URL(${place}, own);
