@@ -67,7 +67,6 @@ const DAY = 86_400;
 /** The minimum bytes, as sent, of an update that is worth a delta. */
 const MIN_DELTA = 4096;
 
-/** Types whose formats are compressed. */
 const COMPRESSED_FORMATS =
   /^(?:image\/(?!svg|bmp|x-icon|vnd\.microsoft)|video\/|audio\/|font\/woff|application\/(?:zip|gzip|zstd|pdf|x-7z|font-woff|vnd\.openxml))/;
 

@@ -15,11 +15,8 @@ interface BatchedTransformOptions<O> extends Pick<BatchedUnderlyingSink, "maxDel
   readonly atEnd?: (enqueue: (chunk: O) => void) => void;
 }
 
-/** The two ends of a transform of batches. */
 export interface BatchedTransform<I, O> {
-  /** The readable end, which gives the output. */
   readonly readable: ReadableStream<O>;
-  /** The writable end, which takes the chunks to transform. */
   readonly writable: BatchedWritableStream<I>;
 }
 

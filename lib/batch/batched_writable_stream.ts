@@ -139,7 +139,6 @@ export interface RetryOptions {
   readonly delay?: number;
 }
 
-/** The default high-water mark, in chunks. */
 const HIGH_WATER_MARK = 1024;
 
 /**

@@ -53,7 +53,6 @@ export function requireThere(path: string, kind: "folder" | "file", before: stri
   throw new UsageError(`${before}${named}: it is a ${kind === "folder" ? "file, not a folder" : "folder, not a file"}`);
 }
 
-/** Returns the whole number in `text`, the value of `--flag`. */
 export function wholeNumber(flag: string, text: string): number {
   if (!/^\d+$/.test(text)) throw new UsageError(`--${flag} ${text} is not a whole number`);
   return Number(text);
@@ -75,7 +74,6 @@ export function seconds(flag: string, text: string): number {
 
 const DURATIONS: ReadonlyMap<string, number> = new Map([["s", 1], ["m", 60], ["h", 3600], ["d", 86_400]]);
 
-/** Returns the time in ms in `text`, the value of `--flag`. */
 export function duration(flag: string, text: string): number {
   const match = /^(\d+)([smhd])$/.exec(text);
   if (!match) throw new UsageError(`--${flag} ${text} is not a time: use 90s, 30m, 12h or 7d`);
@@ -84,7 +82,6 @@ export function duration(flag: string, text: string): number {
 
 const UNITS: ReadonlyMap<string, number> = new Map([["", 1], ["k", 2 ** 10], ["m", 2 ** 20], ["g", 2 ** 30]]);
 
-/** Returns the number of bytes in `text`, the value of `--flag`. */
 export function byteCount(flag: string, text: string): number {
   const match = /^(\d+|\d+\.\d+(?=[kmg]))([kmg]?)$/i.exec(text);
   if (!match) throw new UsageError(`--${flag} ${text} is not a number of bytes: use 500, 2k, 1.5M or 1G`);

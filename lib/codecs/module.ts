@@ -229,7 +229,6 @@ export class Instance {
     if (index >= 0) pool.splice(index, 1);
   }
 
-  /** The idle memory of the instance. */
   get idleMemory(): number {
     return this.sessions === 0 ? this.#memory : 0;
   }

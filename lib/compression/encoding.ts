@@ -75,7 +75,6 @@ export class WaitingChunk implements Iterable<Uint8Array> {
   }
 }
 
-/** An encoder of one body. */
 export type BodyEncoder = Pick<Encoder, "steps" | "flush" | "finish" | "close">;
 
 type StreamLimits = Readonly<Record<CompressionCoding, { readonly windowLog?: number; readonly level: number }>>;

@@ -144,7 +144,6 @@ class NodeResponse {
     return this.#plain.writeHead(status, ...rest);
   }
 
-  /** Makes the head now. */
   #makeHead(message?: string): unknown {
     this.#decide(undefined);
     return this.#withHead(() => {

@@ -158,7 +158,6 @@ export interface CompressionOptions {
   onWarning?: (reason: string) => void;
 }
 
-/** The codec formats of the codings. */
 export const formatOf: Readonly<Record<CompressionCoding, Format>> = {
   zstd: storedCodings.zstd.format,
   br: storedCodings.br.format,

@@ -20,7 +20,6 @@ export interface Exchange {
   readonly fields: ResponseFields;
 }
 
-/** The coding of a body, and its dictionaries. */
 export interface Encoding {
   readonly coding: CompressionCoding | DictionaryCoding;
   /** The dictionary of a {@linkcode DictionaryCoding}. */

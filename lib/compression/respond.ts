@@ -16,9 +16,7 @@ import { chooseCoding, type Encoding, markEncoded, type ResponseFields } from ".
 /** The beginning of a body, already read, and the reader of the rest. */
 export interface BodySource {
   readonly reader: ReadableStreamDefaultReader<Uint8Array>;
-  /** The chunks that were read. */
   readonly begun: readonly WaitingChunk[];
-  /** A pending read. */
   readonly reading: Promise<ReadableStreamReadResult<Uint8Array>> | undefined;
 }
 
@@ -331,7 +329,6 @@ function whole(chosen: Chosen, bytes: Uint8Array): Response {
   return fields.make(response, small);
 }
 
-/** Returns bytes as the source of a stream. */
 function sourceOf(bytes: Uint8Array): BodySource {
   const ended = new globalThis.ReadableStream<Uint8Array>({ start: (controller) => controller.close() });
   return { reader: ended.getReader(), begun: [new WaitingChunk(bytes)], reading: undefined };

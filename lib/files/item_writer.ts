@@ -25,7 +25,6 @@ type Item = Uint8Array | string;
 
 /** The file, or the series of files, to which items are written. */
 export interface ItemTarget {
-  /** The maximum size of a file, in bytes. */
   readonly maxFileSize: number;
   /** Whether a line that is larger than a file is split instead of refused. */
   readonly cutsLines: boolean;

@@ -81,7 +81,6 @@ export class ClientCore implements OriginHost {
     return isTold || body?.replayable === false || isWatched() ? new CallContext() : undefined;
   }
 
-  /** @param context The context of the event's call. */
   emit(event: HttpClientEvent, context: CallContext | undefined): void {
     const { onEvent } = this.options;
     if (onEvent !== undefined) this.notify(() => onEvent(event), context);

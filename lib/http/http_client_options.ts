@@ -48,7 +48,6 @@ export type HttpConnectFunction = (
   options: { readonly signal: AbortSignal },
 ) => Duplex | Promise<Duplex>;
 
-/** Options without a default. */
 type WithoutDefault = "socketPath" | "connect" | "lookup" | "allowAddress" | "onInformational" | "onEvent";
 
 /**

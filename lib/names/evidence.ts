@@ -126,7 +126,6 @@ const MAX_EXAMINED = 128;
 
 /** The tails of files of one kind in a folder, by shape: their separator and length. */
 export class Shapes {
-  /** The number of files. */
   files = 0;
   /** The number of checked files. */
   seen = 0;
@@ -134,7 +133,6 @@ export class Shapes {
   clear = 0;
   readonly #shapes = new Map<string, Shape>();
 
-  /** Adds files by their paths. */
   add(paths: readonly string[]): void {
     this.files += paths.length;
     for (const path of sampleOf(paths)) {

@@ -60,7 +60,6 @@ export function fileNameOf(path: string): FileName | undefined {
 
 /** The part of a path that is a hash of the content. */
 export interface HashedPart {
-  /** The index of its start. */
   readonly start: number;
   /** The index after its end. */
   readonly end: number;
@@ -80,7 +79,6 @@ export interface Tail extends HashedPart {
   readonly isOfId: boolean;
   /** Whether all its characters are digits of Bun's hashes. */
   readonly isOfBun: boolean;
-  /** The likelihood that it is text: see {@linkcode textLikelihood}. */
   readonly textLikelihood: number;
 }
 

@@ -3,7 +3,6 @@ import { scriptReferences } from "./script_references.ts";
 import { styleReferences } from "./style_references.ts";
 import { type Tag, tags } from "./tags.ts";
 
-/** The references of a page, and their base URL. */
 export interface PageReferences {
   /** The URL of `<base>` as written, relative to the page's own; undefined if there is none. */
   readonly base: string | undefined;

@@ -9,7 +9,6 @@ export interface Reference {
   readonly isLater: boolean;
 }
 
-/** A position in a text. */
 export class TextCursor {
   readonly text: string;
   at = 0;

@@ -8,11 +8,9 @@ export type FileState = "compressed" | "unchanged" | "failed" | "unworthy" | Ski
 /** The difference between a file and its former version. */
 export type Change = "same" | "changed" | "new";
 
-/** A file in a report. */
 export interface SiteFile {
   readonly path: string;
   readonly type: string;
-  /** The size in bytes. */
   readonly size: number;
   /** The sizes in bytes of the file's variants and deltas. */
   readonly sizes: Readonly<Partial<Record<VariantFormat | DeltaFormat, number>>>;
@@ -42,7 +40,6 @@ export function sum(numbers: Iterable<number>): number {
 }
 
 export interface Former {
-  /** The name of the folder. */
   readonly name: string;
   /** Whether the files were deployed, so that visitors have them; otherwise a run found them. */
   readonly isDeploy: boolean;

@@ -15,7 +15,6 @@ export interface Cost {
   readonly times: readonly number[];
 }
 
-/** The costs of a page for its visitors. */
 export interface Visit {
   readonly page: string;
   readonly plain: Cost;

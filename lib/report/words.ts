@@ -78,7 +78,6 @@ export function formatName(format: VariantFormat | DeltaFormat): string {
   return format.startsWith("site-") ? `${format.slice("site-".length)} (site)` : format;
 }
 
-/** Formats a share as a percentage. */
 export function percent(share: number): string {
   return `${Math.round(share * 100)}%`;
 }

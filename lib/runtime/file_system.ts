@@ -11,13 +11,11 @@ export interface FolderEntry {
 /** The status of a file, or of a link itself. */
 export interface FileStatus {
   readonly isFile: boolean;
-  /** The size in bytes. */
   readonly size: number;
   /** The time of the last change of its content (mtime), in ms since 1970. */
   readonly mtimeMs: number;
   /** The time of the last change of any kind (ctime), in ms since 1970. */
   readonly ctimeMs: number;
-  /** The inode number. */
   readonly ino: number;
 }
 

@@ -92,7 +92,6 @@ export class JobWorker<Job, Message> {
     this.#worker!.postMessage(job);
   }
 
-  /** Sets whether the worker keeps the process alive. */
   set keepsAlive(keepsAlive: boolean) {
     if (keepsAlive) this.#worker?.ref();
     else this.#worker?.unref();

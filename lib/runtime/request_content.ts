@@ -2,7 +2,6 @@ import { Buffer } from "node:buffer";
 import type { Stats } from "node:fs";
 import type { Readable } from "node:stream";
 
-/** The content of a Request: its bytes, or a Blob of them. */
 type Content = Uint8Array<ArrayBuffer> | Blob;
 
 /** A function that takes the content of a Request; undefined for a Request made with a stream, whose content is not taken. */

@@ -1,6 +1,5 @@
 import { mediaTypeTable } from "./media_type_table.ts";
 
-/** The table of media types, by extension and by type. */
 interface MediaTypes {
   readonly types: ReadonlyMap<string, string>;
   readonly extensions: ReadonlyMap<string, string>;

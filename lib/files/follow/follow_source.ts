@@ -38,7 +38,6 @@ export interface FileSequence {
   next(newest: FollowedFile | undefined): Promise<FollowedFile | undefined>;
 }
 
-/** The options of {@linkcode FollowSource}, checked. */
 export interface FollowSourceOptions {
   readonly interval: number;
   readonly onWarning: ((error: Error) => void) | undefined;

@@ -5,7 +5,6 @@ import { type Identity, OpenFile } from "../open_file.ts";
 import { writeFully } from "../write_fully.ts";
 import type { SeriesFormat } from "./file_series.ts";
 
-/** A path, and the identity of its file. */
 interface KnownFile extends Identity {
   readonly path: string;
 }
@@ -29,7 +28,6 @@ export interface CompressOutcome {
 
 const CHUNK_SIZE = 256 * 1024;
 
-/** Runs a job in a worker, and posts its outcome. */
 export async function runCompressJob(
   job: CompressJob,
   post: (outcome: CompressOutcome) => void,

@@ -40,7 +40,6 @@ export class CurrentFile {
   readonly #record: SeriesRecord;
   readonly #lock: ProcessLock;
   readonly #onBegun: () => void;
-  /** The open file, or undefined. */
   file: OpenFile | undefined = undefined;
   /** The file's number; 0 if the next file has none yet. */
   number = 0;
@@ -50,7 +49,6 @@ export class CurrentFile {
   opened = 0;
   /** The files that may end with half a line. */
   #torn: SeriesEntry[] = [];
-  /** The former current files. */
   readonly #left = new LeftFiles();
   /** The number of the first file with unflushed bytes, and of the last one with a flushed name. */
   #flushed = { from: 0, named: -1 };

@@ -78,7 +78,6 @@ export class AttemptBody implements RequestBody {
     this.#terms.onProgress?.({ sent: this.#bytesRead, total: this.#total });
   }
 
-  /** Runs a step in the user's context. */
   #inContext<T>(step: () => T): T {
     const { context } = this.#terms;
     return context === undefined ? step() : context.run(step);

@@ -112,7 +112,6 @@ function toError(value: unknown): Error {
   return value instanceof Error ? value : new Error(String(value));
 }
 
-/** Returns whether a certificate is valid now, expired, or not yet valid. */
 function timeliness(certificate: PeerCertificate): "valid" | "expired" | "early" {
   if (Date.parse(certificate.valid_to) < Date.now()) return "expired";
   return Date.parse(certificate.valid_from) > Date.now() ? "early" : "valid";

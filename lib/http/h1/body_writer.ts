@@ -62,7 +62,6 @@ export class BodyWriter {
     else this.#refuse(takenBack(this.#origin));
   }
 
-  /** Stops sending. */
   stop(reason: unknown): void {
     if (this.#over) return;
     this.#over = true;

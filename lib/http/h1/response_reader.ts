@@ -57,7 +57,6 @@ export class ResponseReader {
     return this.#stage !== "head" || this.#section !== undefined;
   }
 
-  /** Whether the body of the current response ends only with the connection. */
   get endsWithConnection(): boolean {
     return this.#stage === "untilClose";
   }

@@ -112,13 +112,11 @@ export function goawayError(origin: string, code: number, debug: string): HttpEr
   return failure("REFUSED", code, `the server closes the connection (${said}), and did not act on the request`, origin);
 }
 
-/** Returns the error of a response that violates the protocol or a limit. */
 export function responseError(origin: string, code: number, message: string, isTooLarge: boolean): HttpError {
   const kind = isTooLarge ? "LIMIT_EXCEEDED" : "PROTOCOL_ERROR";
   return failure(kind, code, `the server's response cannot be used: ${message}`, origin);
 }
 
-/** Returns the error of a connection that violates the protocol or a limit. */
 export function faultError(origin: string, fault: ConnectionFault): HttpError {
   const code = fault.number === ENHANCE_YOUR_CALM ? "LIMIT_EXCEEDED" : "PROTOCOL_ERROR";
   return new HttpError(code, fault.message, { origin, cause: fault });

@@ -183,7 +183,6 @@ export function freshBytes(length: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Buffer.allocUnsafeSlow(length).buffer);
 }
 
-/** Returns a copy of bytes in new memory. */
 export function copyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const copy = freshBytes(bytes.length);
   copy.set(bytes);

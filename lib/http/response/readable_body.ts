@@ -96,7 +96,6 @@ class BodyTee implements BodyConsumer {
   }
 }
 
-/** The maximum bytes of a chunk. */
 const MAX_CHUNK_SIZE = 64 * 1024;
 
 /** The underlying source of a response body's stream: takes no bytes before a pull, and enqueues copies. */

@@ -97,7 +97,6 @@ export class FileTable {
     this.#sort();
   }
 
-  /** Scrolls to a file and highlights it. */
   reveal(file: ShownFile): void {
     this.#marked = file;
     this.#frame.scrollTop = this.#files.indexOf(file) * ROW - this.#frame.clientHeight / 2 + ROW;

@@ -6,7 +6,6 @@ import { GatheredPart, requireLength, type Storage } from "./gathered_part.ts";
 import { abortUpload, completeUpload, createUpload, putPart, type StoredPart } from "./multipart.ts";
 
 const MIB = 2 ** 20;
-/** The maximum number of parts of an upload. */
 export const MAX_PARTS: number = 10_000;
 const FIRST_SIZE = 8 * MIB;
 /** The minimum bytes of any part except the last. */

@@ -105,7 +105,6 @@ export function readVerified({ file, size, sha256: expected }: Representation): 
 }
 
 export interface FileContent {
-  /** The size in bytes. */
   readonly size: number;
   /** The SHA-256 in base64. */
   readonly sha256: string;

@@ -62,7 +62,6 @@ export class ContentColumns {
     return this.#sizes.at(index) !== UNKNOWN;
   }
 
-  /** Returns the size in bytes. */
   sizeOf(index: number): number {
     return this.#sizes.at(index);
   }
@@ -220,7 +219,6 @@ export class FileColumns {
     return variantKinds[this.#kinds.at(representation) - FIRST_VARIANT];
   }
 
-  /** Returns the real path of a file's representation. */
   realPathOf(file: number, representation: number): string {
     const link = this.#links.get(representation);
     if (link !== undefined) return link;

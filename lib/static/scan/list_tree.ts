@@ -43,7 +43,6 @@ interface ListedFolder extends Folder {
   readonly folders: Folder[];
 }
 
-/** The options of a listing. */
 interface Listing {
   /** The real path of the root, with a separator at its end. */
   readonly root: string;

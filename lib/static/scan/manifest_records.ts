@@ -41,9 +41,7 @@ export async function readManifestLines(
   }
 }
 
-/** The content of a file, as a manifest records it. */
 export interface RecordedContent {
-  /** The size in bytes. */
   readonly size: number;
   /** The SHA-256 in hexadecimal; only its length is checked here, its digits when they are decoded. */
   readonly sha256: string;

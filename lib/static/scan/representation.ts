@@ -7,7 +7,6 @@ export interface Representation {
   /** The absolute path to open; no part of it was a symbolic link in the scan. */
   readonly file: string;
   readonly coding: StoredCoding | "identity";
-  /** The size in bytes. */
   readonly size: number;
   /** The SHA-256 of the bytes, in base64. */
   readonly sha256: string;
@@ -21,7 +20,6 @@ export interface Representation {
   readonly dictionary: string | undefined;
 }
 
-/** A file of the tree with all its representations. */
 export interface TreeFile {
   /** The path below the folder, with `/` between its parts. */
   readonly path: string;

@@ -19,7 +19,6 @@ function slotGettersOf(prototype: object): ReturnType<typeof getterOf>[] {
 /** The requirement on views that bytes are read into or taken from. */
 export const NOT_EMPTY = "neither empty nor detached";
 
-/** The slots of a view. */
 export class ViewSlots {
   buffer: ArrayBuffer;
   byteOffset: number;
@@ -33,7 +32,6 @@ export class ViewSlots {
     this.typeName = typeName;
   }
 
-  /** Makes an array of the bytes. */
   toBytes(): Uint8Array<ArrayBuffer> {
     return new Uint8Array(this.buffer, this.byteOffset, this.byteLength);
   }

@@ -48,7 +48,6 @@ export function lockedError(action: string): TypeError {
   return cannot(action, "the stream is locked; whoever holds it must release it first");
 }
 
-/** Makes the error for a reader or a writer that was released. */
 export function releasedError(action: string, what: "reader" | "writer"): TypeError {
   return cannot(action, `the ${what} was released; get another one from the stream`);
 }

@@ -91,12 +91,10 @@ export const nativeWriterClosed: (this: Writer) => Promise<void> = getterOf(writ
 export const nativeWriterDesiredSize: (this: Writer) => number | null = getterOf(writer, "desiredSize");
 export const nativeWriterReady: (this: Writer) => Promise<void> = getterOf(writer, "ready");
 
-/** Whether the native side of a stream is locked. */
 export function isNativeReadableStreamLocked(stream: object): boolean {
   return readableLocked.call(stream);
 }
 
-/** Whether the native side of a stream is locked. */
 export function isNativeWritableStreamLocked(stream: object): boolean {
   return writableLocked.call(stream);
 }
@@ -129,7 +127,6 @@ export function replaceGlobal(name: string, value: object): boolean {
   return Reflect.defineProperty(globalThis, name, { value, configurable: true });
 }
 
-/** Restores the global that {@linkcode replaceGlobal} replaced. */
 export function restoreGlobal(): void {
   const { name, before } = replaced!;
   if (before === undefined) Reflect.deleteProperty(globalThis, name);

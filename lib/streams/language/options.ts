@@ -155,7 +155,6 @@ export function refuseUnused<O extends object>(
   if (unused !== undefined) throw new TypeError(`${unused} ${reason}`);
 }
 
-/** Makes the error for a value of the wrong type. */
 export function wrongType(name: string, expected: string, value: unknown): TypeError {
   return new TypeError(`${name} must be ${expected}, not ${described(value)}`);
 }
@@ -183,7 +182,6 @@ export function bool<D extends boolean | undefined = undefined>(fallback?: D): M
   return member<boolean, D>("true or false", (value) => typeof value === "boolean", fallback);
 }
 
-/** Returns a member for a function. */
 // deno-lint-ignore no-explicit-any -- functions of all types
 export function func<F extends (...args: any[]) => unknown>(): Member<F, undefined>;
 // deno-lint-ignore no-explicit-any -- functions of all types
@@ -293,13 +291,11 @@ export function changed<T, D extends T | undefined>(inner: Member<T, D>, change:
 
 /** Returns a member for a list, of which it makes a checked copy. */
 export function listOf<T>(item: Member<T>, expected: string): Member<readonly T[], undefined>;
-/** Returns a member for a list, with a default. */
 export function listOf<T>(
   item: Member<T>,
   expected: string,
   fallback: readonly T[],
 ): Member<readonly T[], readonly T[]>;
-/** Returns a member for a list. */
 export function listOf<T>(item: Member<T>, expected: string, fallback?: readonly T[]): Member<readonly T[]> {
   return {
     fallback,
@@ -335,11 +331,8 @@ export function anyOf<A, B, C = never, D extends A | B | C | undefined = undefin
   };
 }
 
-/** Returns a member for an object of further options. */
 export function nested<M extends AnyMembers>(inner: Schema<M>): Member<Checked<M>, undefined>;
-/** Returns a member for an object of further options, with a default. */
 export function nested<M extends AnyMembers>(inner: Schema<M>, fallback: Checked<M>): Member<Checked<M>, Checked<M>>;
-/** Returns a member for an object of further options. */
 export function nested<M extends AnyMembers>(inner: Schema<M>, fallback?: Checked<M>): Member<Checked<M>> {
   return { fallback, expected: "an object", check: (value, name) => inner(value as object, `${name}.`) };
 }

@@ -69,7 +69,6 @@ class PipeWriterState extends WriterState {
   override released(): void {}
 }
 
-/** The error that a pipe is rejected with. */
 interface Failure {
   readonly error: unknown;
 }

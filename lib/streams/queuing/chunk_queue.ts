@@ -147,7 +147,6 @@ export const countSize = (): 1 => 1;
 /** A size function: a user's, or `undefined` where every chunk counts as 1. */
 export type SizeAlgorithm = Callback | undefined;
 
-/** A strategy after conversion. */
 export interface ConvertedStrategy {
   readonly highWaterMark: number | undefined;
   readonly size: Callback | undefined;
@@ -155,7 +154,6 @@ export interface ConvertedStrategy {
 
 const NO_STRATEGY: ConvertedStrategy = { highWaterMark: undefined, size: undefined };
 
-/** Converts a QueuingStrategy dictionary. */
 export function toStrategy(value: unknown): ConvertedStrategy {
   if (value === undefined) return NO_STRATEGY;
   const dictionary = toDictionary(value, "the queuing strategy");

@@ -21,7 +21,6 @@ import { ReadableStream } from "./readable_stream.ts";
 import { ByteReplay, ChunkReplay, type Replay } from "./replay.ts";
 import { readableStreamCancel, ReadableStreamState } from "./stream_state.ts";
 
-/** The settings of a broadcast's branches. */
 interface BroadcastSettings {
   readonly branches: number;
   /** The type of the branches; undefined for the type of the source. */
@@ -100,7 +99,6 @@ class Broadcast implements ReadRequest {
   #isInRead = false;
   /** The number of branches ever added. */
   #count = 0;
-  /** The error of all branches. */
   #failure: { readonly error: unknown } | undefined;
   #isCanceled = false;
   /** The number of leading branches that had room since the last chunk: thousands may ask one after the other. */

@@ -47,7 +47,6 @@ function contextsHere(): Contexts {
     { currentContext: () => undefined, isSameContext: () => true, runIn: (_context, task) => task.run() };
 }
 
-/** Returns the context that is current. */
 export function currentContext(): Context {
   return contextsHere().currentContext();
 }

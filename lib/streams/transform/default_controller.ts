@@ -68,7 +68,6 @@ export class TransformStreamDefaultController<O = unknown> {
 defineInterface(TransformStreamDefaultController, "TransformStreamDefaultController");
 showInNode(TransformStreamDefaultController, "desiredSize");
 
-/** Returns the state of a controller. */
 export function transformStreamStateOf(controller: TransformStreamDefaultController): TransformStreamState {
   return stateOf(controller);
 }

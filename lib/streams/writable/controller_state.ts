@@ -121,7 +121,6 @@ export class WritableControllerState {
     return this.#abortController.signal;
   }
 
-  /** Whether the signal was made. */
   get hasSignal(): boolean {
     return this.#abortController !== undefined;
   }

@@ -120,7 +120,6 @@ export interface SaveFormOptions extends SaveBodyOptions {
 /** The maximum size of a part's header that the parser accepts, in bytes. */
 const MAX_HEADER_BYTES = 16 * 1024;
 
-/** The options that have a default. */
 export type FormDefaults = Exclude<
   keyof SaveFormOptions,
   "expectedBytes" | "signal" | "onProgress" | "maxDecodedBytes" | "root" | "mode" | "digest" | "contentType"

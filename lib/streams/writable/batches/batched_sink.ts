@@ -18,7 +18,6 @@ import type { Batch } from "./batch.ts";
 /** Captured once, like all functions that streams depend on, so that faked timers do not stop them. */
 const [setTimeout, clearTimeout] = [globalFunction("setTimeout")!, globalFunction("clearTimeout")!];
 
-/** The options of `retry`. */
 export const retryOptions: Schema<
   { readonly attempts: Member<number, undefined>; readonly delay: Member<number, number> }
 > = /* @__PURE__ */ schema(
@@ -26,7 +25,6 @@ export const retryOptions: Schema<
   () => ({ attempts: number(0, Infinity), delay: milliseconds(1000) }),
 );
 
-/** The limits of batches. */
 const limits = /* @__PURE__ */ schema(
   "BatchedWritableStream",
   () => ({ maxBatch: positive(), maxDelay: milliseconds(), minBatch: positive() }),

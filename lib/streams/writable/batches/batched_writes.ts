@@ -34,7 +34,6 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
   readonly #maxBatch: number;
   /** The size from which the open batch is not delayed. */
   readonly #enough: number;
-  /** The delay of batches, for sinks with one. */
   readonly #delay: BatchDelay | undefined;
   #controller: WritableControllerState = undefined as never; // set by attach()
   /** The last batch of the queue, which still grows. */
