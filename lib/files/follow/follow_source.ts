@@ -14,12 +14,8 @@ export interface FollowedFile {
   readonly place: LinePlace;
   /** Whether the next bytes do not continue the last ones read, because the file was truncated or rewritten. */
   isBroken: boolean;
-  /**
-   * Reads the next bytes, at most `most`; undefined if there are none now.
-   *
-   * @param isComplete Whether no byte is written to the file any more.
-   */
-  read(most: number, isComplete: boolean): Promise<Uint8Array<ArrayBuffer> | undefined>;
+  /** Reads the next bytes, at most `most`; undefined if there are none now. */
+  read(most: number): Promise<Uint8Array<ArrayBuffer> | undefined>;
   hasBytes(): boolean;
   close(): Promise<void>;
 }
@@ -180,7 +176,7 @@ export class FollowSource {
       if (performance.now() - this.#lookedAt >= interval) await this.#look();
       // An empty file is not the next one yet: a program may still write to the former one.
       const hasFollower = this.#files.some((file, i) => i > 0 && file.hasBytes());
-      const bytes = await this.#files[0]?.read(most, hasFollower);
+      const bytes = await this.#files[0]?.read(most);
       if (bytes !== undefined) return bytes;
       if (this.#hasEnded) return undefined;
       if (hasFollower) {

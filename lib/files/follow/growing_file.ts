@@ -4,7 +4,6 @@ import { DecompressionStream, type Format } from "../../codecs/mod.ts";
 import { codeOf } from "../failure.ts";
 import { readableOf } from "../open_file_readable.ts";
 import { isSureNumber, OpenFile } from "../open_file.ts";
-import { BATCH_SIZE } from "../write_batch.ts";
 import type { FollowedFile } from "./follow_source.ts";
 import { type FollowedIdentity, identityOf, idOf, LinePlace, PROOF_SIZE } from "./line_place.ts";
 
@@ -19,7 +18,7 @@ export async function unlessMissing<T>(call: Promise<T>): Promise<T | undefined>
 }
 
 const READ_SIZE = 256 * 1024;
-/** The number of bytes before the position that are compared in a series, whose writer truncates what a failed write left. */
+/** The number of bytes before the position that are compared in a series, whose writer truncates the rest of a failed write. */
 const SERIES_PROOF_SIZE = 16_384;
 const LINE_FEED = 10;
 const NOTHING: Uint8Array = new Uint8Array(0);
@@ -29,8 +28,8 @@ export class GrowingFile implements FollowedFile {
   readonly #file: OpenFile;
   /** Whether a file that has shrunk was restarted; otherwise the lost bytes were those of a failed write. */
   readonly #beginsAnew: boolean;
-  /** The last bytes before the position: in a series, as many as a failed write of lines leaves at most. */
-  readonly #recent: RecentBytes;
+  /** The last bytes before the position. */
+  #proof: Uint8Array = NOTHING;
   readonly place: LinePlace = new LinePlace();
   number: number | undefined = undefined;
   /** The file's modification time when its beginning was last compared, in ms since 1970. */
@@ -42,7 +41,6 @@ export class GrowingFile implements FollowedFile {
     this.identity = identityOf(file.exactStatus());
     this.#file = file;
     this.#beginsAnew = beginsAnew;
-    this.#recent = new RecentBytes(beginsAnew ? PROOF_SIZE : BATCH_SIZE);
   }
 
   /** Opens a file for reading from `start` on; from the beginning if it is shorter. */
@@ -68,34 +66,31 @@ export class GrowingFile implements FollowedFile {
   }
 
   async #begin(position: number): Promise<void> {
-    const before = new Uint8Array(Math.min(position, this.#recent.size));
-    const length = await this.#file.read(before, position - before.length);
+    const proof = new Uint8Array(Math.min(position, this.#proofSize));
+    const length = await this.#file.read(proof, position - proof.length);
     // In a series, unread bytes may be those of a failed write, which the writer truncates.
     const head = new Uint8Array(this.#beginsAnew ? PROOF_SIZE : Math.min(position, PROOF_SIZE));
     const first = await this.#file.read(head, 0);
     // The file may be truncated meanwhile.
-    if (first < Math.min(position, PROOF_SIZE) || length < before.length) return;
-    this.#recent.add(before);
-    this.place.begin(position, head.subarray(0, first), before);
+    if (first < Math.min(position, PROOF_SIZE) || length < proof.length) return;
+    this.#proof = proof;
+    this.place.begin(position, head.subarray(0, first), proof);
   }
 
-  async read(most: number, isComplete: boolean): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  async read(most: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
     // `new Uint8Array(READ_SIZE)` would clear memory that was used before.
     const bytes = this.#memory ??= new Uint8Array(Buffer.allocUnsafeSlow(READ_SIZE).buffer);
-    const proof = this.#recent.last(this.#proofSize);
-    const known = proof.length;
+    const known = this.#proof.length;
     const { mtimeMs } = this.#file.status();
     this.identity = { ...this.identity, time: Math.floor(mtimeMs) };
     const length = await this.#file.read(
       bytes.subarray(0, Math.min(READ_SIZE, known + most)),
       this.place.end - known,
     );
-    let isSame = length >= known && Buffer.compare(proof, bytes.subarray(0, known)) === 0;
+    let isSame = length >= known && Buffer.compare(this.#proof, bytes.subarray(0, known)) === 0;
     if (!isSame) {
-      const same = this.#beginsAnew ? 0 : await this.#sameLines(isComplete);
-      if (same === undefined) return undefined;
-      this.#lose(same);
-      return await this.read(most, isComplete);
+      this.#lose(this.#beginsAnew ? 0 : this.#sameLines(bytes.subarray(0, length)));
+      return length > 0 ? await this.read(most) : undefined;
     }
     const first = this.place.mark.head;
     if (this.#beginsAnew && first.length > 0 && (length > known || mtimeMs !== this.#comparedAt)) {
@@ -104,7 +99,7 @@ export class GrowingFile implements FollowedFile {
       this.#comparedAt = mtimeMs;
       if (!isSame) {
         this.#lose(0);
-        return await this.read(most, isComplete);
+        return await this.read(most);
       }
     }
     return length === known ? undefined : this.#taken(bytes, known, length);
@@ -121,68 +116,27 @@ export class GrowingFile implements FollowedFile {
   #lose(position: number): void {
     const lost = Math.max(0, this.place.end - position);
     this.isBroken ||= lost > 0;
-    this.#recent.cut(lost);
-    this.place.cut(this.place.end - lost, this.#recent.last(PROOF_SIZE));
+    this.#proof = this.#proof.subarray(0, Math.max(0, this.#proof.length - lost));
+    this.place.cut(this.place.end - lost, this.#proof);
   }
 
-  /**
-   * Returns the end of the unchanged whole lines in a series. Returns undefined while the file only lacks bytes: the
-   * writer truncates what a full disk took of a write, and repeats that write, whose bytes were read already.
-   */
-  async #sameLines(isComplete: boolean): Promise<number | undefined> {
-    const recent = this.#recent.last();
-    const start = this.place.end - recent.length;
-    const present = new Uint8Array(recent.length);
-    const length = await this.#file.read(present, start);
-    if (length === 0 && start > 0) return Math.min(start, this.#file.size()); // more bytes were truncated than are known
-    const isPart = Buffer.compare(recent.subarray(0, length), present.subarray(0, length)) === 0;
-    if (isPart && length === recent.length) return this.place.end; // it was written meanwhile
-    if (isPart && !isComplete) return undefined;
-    const other = isPart ? length : recent.findIndex((byte, i) => byte !== present[i]);
-    const same = other === 0 ? 0 : recent.lastIndexOf(LINE_FEED, other - 1) + 1; // -1 would be the last byte
-    if (same > 0) return start + same;
+  /** Returns the end of the unchanged whole lines in a series; `bytes` now take the place of the proof. */
+  #sameLines(bytes: Uint8Array): number {
+    if (bytes.length === 0) return this.#file.size(); // more bytes were truncated than the proof contains
+    const other = this.#proof.findIndex((byte, i) => byte !== bytes[i]);
+    const same = this.#proof.lastIndexOf(LINE_FEED, other - 1) + 1;
+    const start = this.place.end - this.#proof.length;
+    if (other > 0 && same > 0) return start + same;
     return this.place.mark.offset <= start ? this.place.mark.offset : 0;
   }
 
   /** Returns the bytes read after the proof, copied if they are few. */
   #taken(bytes: Uint8Array<ArrayBuffer>, known: number, length: number): Uint8Array<ArrayBuffer> {
     this.place.add(bytes.subarray(known, length));
-    this.#recent.add(bytes.subarray(known, length));
+    this.#proof = bytes.slice(Math.max(0, length - this.#proofSize), length);
     if (length < READ_SIZE / 4) return bytes.slice(known, length);
     this.#memory = undefined;
     return bytes.subarray(known, length);
-  }
-}
-
-/** The last bytes that were read, in a buffer of twice their size: each byte is moved once at most. */
-class RecentBytes {
-  readonly size: number;
-  #buffer: Uint8Array = NOTHING;
-  #end = 0;
-
-  constructor(size: number) {
-    this.size = size;
-  }
-
-  /** Returns the last `count` bytes, or as many as are known; they are valid until the next change. */
-  last(count: number = this.size): Uint8Array {
-    return this.#buffer.subarray(Math.max(0, this.#end - Math.min(count, this.size)), this.#end);
-  }
-
-  add(bytes: Uint8Array): void {
-    const added = bytes.subarray(Math.max(0, bytes.length - this.size));
-    if (this.#end + added.length > this.#buffer.length) {
-      const kept = this.last(this.size - added.length);
-      if (this.#buffer.length === 0) this.#buffer = new Uint8Array(2 * this.size);
-      this.#buffer.set(kept);
-      this.#end = kept.length;
-    }
-    this.#buffer.set(added, this.#end);
-    this.#end += added.length;
-  }
-
-  cut(count: number): void {
-    this.#end = Math.max(0, this.#end - count);
   }
 }
 

@@ -137,7 +137,7 @@ async function* bytesOf(
   const file = await openAny(candidate, start, beginsAnew);
   try {
     while (file !== undefined && file.place.end < end) {
-      const bytes = await file.read(end - file.place.end, true);
+      const bytes = await file.read(end - file.place.end);
       if (bytes === undefined) return;
       yield bytes;
     }

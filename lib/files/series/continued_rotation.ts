@@ -9,6 +9,7 @@ import type { ContinuedSettings } from "./rotation_options.ts";
 import { CurrentFile } from "./current_file.ts";
 import { SeriesUpkeep } from "./series_upkeep.ts";
 import { ProcessLock } from "../process_lock.ts";
+import { behind } from "../write_fully.ts";
 import { SeriesRecord } from "./series_record.ts";
 
 /** A writer to the files of a series, in order; the caller ends each file, and makes one call at a time. */
@@ -36,7 +37,8 @@ const DEFAULT_RETRY: RetryOptions = { attempts: 60, delay: 1000 };
  * complete files are compressed and removed in parallel with the writes.
  *
  * Acknowledged bytes are in a file that existed at that time: a file that is removed while it is written is replaced by
- * the next one, and the bytes of a failed write are truncated.
+ * the next one. The part that a full disk takes of a write stays for its repetition, since readers may have got it, and is
+ * truncated only if the stream fails.
  */
 export class ContinuedRotation implements SeriesWriter, ImmediateTarget {
   readonly maxFileSize: number;
@@ -185,7 +187,7 @@ export class ContinuedRotation implements SeriesWriter, ImmediateTarget {
     this.#pause?.end();
   }
 
-  /** Writes bytes to the current file; if its interval is over or it was removed, to the next one. A failed write leaves no bytes. */
+  /** Writes bytes to the current file; if its interval is over or it was removed, to the next one. */
   writeNow(pieces: readonly Uint8Array[], length: number): void {
     this.#requireGoing();
     if (this.#isDue()) this.rotateNow();
@@ -194,13 +196,13 @@ export class ContinuedRotation implements SeriesWriter, ImmediateTarget {
       const file = current.open();
       current.measure();
       try {
-        file.writeNow(pieces);
+        file.writeNow(behind(pieces, current.part));
       } catch (error) {
-        current.cut(file);
+        current.keepPart(file, length);
         current.fail("write", error);
       }
       if (!current.isInPlace(file)) continue;
-      current.size += length;
+      current.acknowledge(length);
       return;
     }
     current.fail("write", new Error(REMOVED));
@@ -225,7 +227,6 @@ export class ContinuedRotation implements SeriesWriter, ImmediateTarget {
 
   async discard(): Promise<void> {
     this.giveUp();
-    this.#current.noteEnd();
     await this.#current.discard();
     await this.#upkeep.stop();
     this.#leave();
@@ -241,8 +242,8 @@ export class ContinuedRotation implements SeriesWriter, ImmediateTarget {
 
   #isDue(): boolean {
     const { interval } = this.#options;
-    const { file, size, opened } = this.#current;
-    if (interval === undefined || file === undefined || size === 0) return false;
+    const { file, size, part, opened } = this.#current;
+    if (interval === undefined || file === undefined || size === 0 || part > 0) return false;
     const begin = Math.floor(opened / interval) * interval;
     const now = Date.now();
     // If the clock is set back by less than that, each file would otherwise begin twice.

@@ -45,6 +45,10 @@ export class CurrentFile {
   number = 0;
   /** The file's acknowledged bytes. */
   size = 0;
+  /** The bytes behind them that a failed write has left, which its repetition continues: readers may have got them. */
+  part = 0;
+  /** Whether another program has appended to the part, which therefore stays. */
+  #isMixed = false;
   /** The time in ms since 1970 at which it was opened. */
   opened = 0;
   /** The files that may end with half a line. */
@@ -129,7 +133,27 @@ export class CurrentFile {
 
   /** Reads the file's size: another program may have emptied it, or appended to it. */
   measure(): void {
-    this.size = this.file!.size();
+    const size = this.file!.size();
+    if (size < this.size + this.part) this.part = 0;
+    this.#isMixed = this.part > 0 && (this.#isMixed || size > this.size + this.part);
+    this.size = size - this.part;
+  }
+
+  /** Notes that the file has all bytes of a write. */
+  acknowledge(length: number): void {
+    this.size += length;
+    this.part = 0;
+  }
+
+  /** Keeps the part of a failed write of `length` bytes for its repetition. */
+  keepPart(file: OpenFile, length: number): void {
+    try {
+      const part = file.size() - this.size;
+      if (part < 0 || part > length) this.#cut(file); // another program has emptied the file or appended to it
+      else this.part = part;
+    } catch {
+      this.#detach();
+    }
   }
 
   /** The room in bytes of this file, or the next one. */
@@ -150,8 +174,9 @@ export class CurrentFile {
     return provenFile(this.#series.pathOf(this.number), proofOfOpen(file.exactStatus())) === undefined;
   }
 
-  /** Truncates the rest of a failed write, so that the next item is complete. */
-  cut(file: OpenFile): void {
+  /** Truncates what a failed write has left, so that the next item is complete. */
+  #cut(file: OpenFile): void {
+    this.part = 0;
     try {
       const size = file.size();
       if (size === this.size) return;
@@ -176,7 +201,7 @@ export class CurrentFile {
 
   /** Closes the file, for the next stream to continue it. */
   async leave(): Promise<void> {
-    this.noteEnd();
+    this.#noteEnd();
     const last = this.#record.entries.at(-1);
     const size = last?.file.size;
     if (size !== undefined && last!.end !== size) this.#record.noteIfPossible(last!.number, { end: size });
@@ -186,7 +211,7 @@ export class CurrentFile {
   }
 
   /** Records the file's end and its time; without that, the next stream determines the end. */
-  noteEnd(): void {
+  #noteEnd(): void {
     const known = this.file && this.#record.entry(this.number);
     if (known === undefined) return;
     const { mtime } = proofOfComplete(this.file!.exactStatus());
@@ -194,6 +219,8 @@ export class CurrentFile {
   }
 
   async discard(): Promise<void> {
+    if (this.part > 0 && !this.#isMixed && !this.#lock.isLost) this.#cut(this.file!);
+    this.#noteEnd();
     const file = this.file;
     this.file = undefined;
     await file?.close().catch(() => {}); // the reason of the discard is already being thrown
@@ -240,7 +267,7 @@ export class CurrentFile {
   #detach(isFound = false): void {
     const file = this.file;
     this.file = undefined;
-    this.size = 0;
+    this.size = this.part = 0;
     if (file === undefined) return;
     if (isFound) this.#left.close(file);
     else this.#left.flushAndClose(file, this.#series.pathOf(this.number));
@@ -320,6 +347,7 @@ export class CurrentFile {
     this.#record.rewrite();
     if (file === undefined) return;
     if (this.#record.entry(this.number)?.file.size === undefined && !isRemoved) {
+      if (file.size() > this.size + this.part) this.part = 0; // that stream has ended its line
       this.#adopt(file, this.number, this.opened);
     } else {
       this.#detach();

@@ -550,6 +550,33 @@ test(
 );
 
 test(
+  "a reader gets no line twice where a full disk takes a part of a write, which is repeated",
+  { skip: cannotMount },
+  () =>
+    onSmallDisk(200, async (disk) => {
+      const filler = join(disk, "filler");
+      await writeFile(filler, new Uint8Array(100_000));
+      const directory = join(disk, "logs");
+      const log = open(directory, { maxFileSize: 1_000_000, retry: { attempts: 1000, delay: 20 } });
+      const writer = log.getWriter();
+      const lines = Array.from({ length: 150 }, (_, i) => `${String(i).padEnd(999)}\n`);
+      const writes = lines.map((line) => writer.write(line));
+      const sizes: number[] = [];
+      for (let look = 0; look < 30; look++) {
+        await pause(5);
+        if (look === 15) assert.throws(() => log.flushSync(), { code: "ENOSPC" });
+        sizes.push(fs.statSync(join(directory, "app-00001.log"), { throwIfNoEntry: false })?.size ?? 0);
+      }
+      assert.ok(sizes.at(-1)! > 0, "no part of the write is there");
+      assert.deepEqual(sizes, sizes.toSorted((one, other) => one - other));
+      await rm(filler);
+      await Promise.all(writes);
+      await writer.close();
+      assert.equal([...(await textsOf(directory)).values()].join(""), lines.join(""));
+    }),
+);
+
+test(
   "an abort does not wait for the retries of a write",
   { skip: cannotMount },
   () =>
