@@ -130,8 +130,7 @@ export function listenOnDeno({ fetch, address, port, tls }: ListenOptions): Prom
   };
   // Deno's listener ends at a connection for which there is no descriptor.
   const listenAgain = async (port: number): Promise<void> => {
-    while (!isEnding) {
-      await sleep(RETRY);
+    for (await sleep(RETRY); !isEnding; await sleep(RETRY)) {
       try {
         server = listen(port);
         return;
