@@ -1,7 +1,7 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { lastingPath } from "../files/internal.ts";
+import { isDirectory, lastingPath } from "../files/internal.ts";
 import { detailedRun } from "../precompress/internal.ts";
 import {
   type CacheReport,
@@ -67,22 +67,16 @@ const BUILDS = ["dist", "build", "out", "public"];
 /** Returns the sign that `directory` is a project's root folder, if any. Builds for servers have a `package.json`, too. */
 export function projectSign(directory: string): string | undefined {
   const folder = lastingPath(directory);
-  if (isFolder(join(folder, "node_modules"))) return "it has node_modules in it";
-  const hasSources = existsSync(join(folder, "package.json")) && isFolder(join(folder, "src"));
+  if (isDirectory(join(folder, "node_modules"))) return "it has node_modules in it";
+  const hasSources = existsSync(join(folder, "package.json")) && isDirectory(join(folder, "src"));
   return hasSources ? "it has package.json and src in it" : undefined;
 }
 
 /** Returns the path of the build in a project's folder, if one of the common names exists. */
 export function buildIn(directory: string): string | undefined {
-  return BUILDS.filter((name) => isFolder(join(lastingPath(directory), name))).map((name) => join(directory, name))[0];
-}
-
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false; // missing or inaccessible
-  }
+  return BUILDS.filter((name) => isDirectory(join(lastingPath(directory), name))).map((name) =>
+    join(directory, name)
+  )[0];
 }
 
 /** `millrace precompress DIR`: a thin shell over `precompress()`. */

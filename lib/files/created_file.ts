@@ -1,6 +1,6 @@
 import { type BigIntStats, lstatSync, unlinkSync } from "node:fs";
 import { lstat } from "node:fs/promises";
-import { codeOf } from "./failure.ts";
+import { ignoreMissing, isMissing } from "./failure.ts";
 import { type NameOptions, takeName } from "./place.ts";
 import { whileRefused } from "./rename.ts";
 
@@ -33,12 +33,8 @@ export function identityIn({ dev, ino, birthtimeNs, size, mtimeNs }: BigIntStats
 
 /** Returns the identity of the file or link at `path`; undefined if there is none. */
 export async function identityOf(path: string): Promise<FileIdentity | undefined> {
-  try {
-    return identityIn(await lstat(path, { bigint: true }));
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
+  const status = await lstat(path, { bigint: true }).catch(ignoreMissing);
+  return status && identityIn(status);
 }
 
 /**
@@ -73,11 +69,6 @@ export async function removeIfSame(
       throw error;
     }
   });
-}
-
-/** Whether an error means that a path does not exist, for example because a part of it is a file. */
-export function isMissing(error: unknown): boolean {
-  return ["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "");
 }
 
 /** A file that got its name from an operation. */

@@ -30,13 +30,22 @@ type Words = Readonly<Record<string, string>>;
 /** The codes of a full disk. */
 export const FULL: readonly unknown[] = ["ENOSPC", "EDQUOT"];
 
-/** Returns the system's code of an error; undefined if it has none. */
 export function codeOf(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null | undefined)?.code;
   if (typeof code === "string") return code;
   // Some of Deno's errors have their number only in the message, such as "File too large (os error 27)".
   const number = Number(/\(os error (\d+)\)$/.exec(messageOf(error))?.[1]);
   return Object.entries(constants.errno).find(([, known]) => known === number)?.[0];
+}
+
+/** Whether an error means that a path does not exist, for example because a part of it is a file. */
+export function isMissing(error: unknown): boolean {
+  return ["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "");
+}
+
+/** Returns undefined for an error of a missing path, and throws others: `await stat(path).catch(ignoreMissing)`. */
+export function ignoreMissing(error: unknown): undefined {
+  if (!isMissing(error)) throw error;
 }
 
 export function wordsOf(code: string): string | undefined {

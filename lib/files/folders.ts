@@ -1,7 +1,7 @@
 import { type BigIntStats, constants, mkdirSync, readlinkSync, statSync } from "node:fs";
 import { dirname, isAbsolute, relative, sep } from "node:path";
 import { mayRead } from "../runtime/mod.ts";
-import { codeOf, fileFailure } from "./failure.ts";
+import { codeOf, fileFailure, isMissing } from "./failure.ts";
 import { foldedName } from "./names.ts";
 import { isOneFile, isSureNumber, OpenFile, showsOpenFiles } from "./open_file.ts";
 
@@ -17,8 +17,7 @@ export function makeDirectorySync(path: string): void {
       return void mkdirSync(path);
     } catch (error) {
       if (isDirectory(path)) return; // another process was faster
-      const isOfFolderAbove = ["ENOENT", "ENOTDIR"].includes(codeOf(error)!);
-      if (isLast || !isOfFolderAbove) throw fileFailure("make the directory", path, error);
+      if (isLast || !isMissing(error)) throw fileFailure("make the directory", path, error);
       makeDirectorySync(above);
     }
   }
@@ -29,7 +28,7 @@ export function makeDirectory(path: string): Promise<void> {
   return new Promise((resolve) => resolve(makeDirectorySync(path)));
 }
 
-function isDirectory(path: string): boolean {
+export function isDirectory(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {

@@ -20,8 +20,8 @@ export {
 } from "./names.ts";
 export { flushFolder } from "./flush.ts";
 export { fileNumber, isSureNumber, OpenFile } from "./open_file.ts";
-export { codeOf, fileFailure, reasonOf } from "./failure.ts";
-export { HeldFolder, holds, isOneFolder, isWithin, makeDirectory, makeDirectorySync } from "./folders.ts";
+export { codeOf, fileFailure, ignoreMissing, isMissing, reasonOf } from "./failure.ts";
+export { HeldFolder, holds, isDirectory, isOneFolder, isWithin, makeDirectory, makeDirectorySync } from "./folders.ts";
 export { copyToTemporary } from "./copy_file_atomic.ts";
 export {
   CreatedFile,

@@ -79,7 +79,6 @@ export class OpenFile {
     return new OpenFile(await whileUnshared(open), atOnce);
   }
 
-  /** Opens a file like {@linkcode open}, synchronously. */
   static openNow(path: string, flags: string | number, { mode, atOnce = false }: OpenFileOptions = {}): OpenFile {
     const open = (): number => fs.openSync(path, flags, mode);
     return new OpenFile(whileRefusedNow(open, { codes: IN_USE, deadline: MAX_BLOCKING_TIME }), atOnce);
@@ -173,7 +172,7 @@ export class OpenFile {
       rest = behind(rest, taken);
       if (taken > 0) end = performance.now() + MAX_BLOCKING_TIME;
       else if (performance.now() > end) throw new Error(`its reader has taken nothing for ${MAX_BLOCKING_TIME} ms`);
-      else blockFor(1);
+      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1); // blocks the thread for 1 ms
     }
   }
 
@@ -340,11 +339,6 @@ function requireRegular(status: fs.Stats): void {
 
 /** Closes unreachable files. A running read or write keeps its file reachable. */
 const dropped = new FinalizationRegistry<number>((number) => fs.close(number, () => {}));
-
-/** Blocks the thread. */
-function blockFor(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-}
 
 /** Whether the system shows a process its open files as paths, like Linux with /proc. */
 export function showsOpenFiles(): boolean {

@@ -50,7 +50,8 @@ class FileSource {
     if (this.#isAtEnd) return this.#end(controller);
     const request = controller.byobRequest;
     const lent = request?.view as Uint8Array<ArrayBuffer> | undefined;
-    const bytes = lent ?? newBuffer();
+    // `new Uint8Array(READ_SIZE)` would clear memory that was used before.
+    const bytes = lent ?? new Uint8Array(Buffer.allocUnsafeSlow(READ_SIZE).buffer);
     let bytesRead: number;
     try {
       bytesRead = await this.#file.read(bytes);
@@ -89,9 +90,4 @@ class FileSource {
   #close(): Promise<void> {
     return this.#closing ??= this.#file.close();
   }
-}
-
-/** Makes a buffer without `new Uint8Array(READ_SIZE)`, which clears memory that was used before. */
-function newBuffer(): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(Buffer.allocUnsafeSlow(READ_SIZE).buffer);
 }

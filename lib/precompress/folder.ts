@@ -24,12 +24,10 @@ export class Folder {
     return temporaryPath(this.at(path));
   }
 
-  /** Reads a file to its end in constant memory, and returns its hash and density. */
   contentOf(path: string): Promise<Content> {
     return readContent(this.at(path));
   }
 
-  /** Returns the bytes of a file. */
   bytesOf(path: string): Promise<Uint8Array<ArrayBuffer>> {
     return whileUnshared(() => readFile(this.at(path)));
   }
@@ -39,12 +37,10 @@ export class Folder {
 export interface HashedFile {
   readonly folder: Folder;
   readonly path: string;
-  /** The SHA-256 in hexadecimal. */
   readonly sha256: string;
 }
 
 export interface Content {
-  /** The SHA-256 in hexadecimal. */
   readonly sha256: string;
   /** The size in bytes, as read. */
   readonly size: number;

@@ -95,10 +95,6 @@ export function isDelta(format: VariantFormat | DeltaFormat): format is DeltaFor
   return /^(?:site-)?dc[bz]/.test(format);
 }
 
-export function isSiteDelta(format: VariantFormat | DeltaFormat): format is SiteDeltaFormat {
-  return format.startsWith("site-");
-}
-
 /** Returns the index of the former version of a delta, counted from the latest. */
 export function generationOf(format: VariantFormat | DeltaFormat): number {
   return Number(/-(\d)$/.exec(format)?.[1] ?? 1) - 1;

@@ -1,9 +1,11 @@
+import { createHash } from "node:crypto";
 import { type FileHandle, open, readFile, stat } from "node:fs/promises";
-import { decompressSync, ready } from "../codecs/mod.ts";
+import { DecompressionStream, decompressSync, ready } from "../codecs/mod.ts";
 import { openAtomicFileAt, placeItself, whileUnshared } from "../files/internal.ts";
 import type { AtomicFile } from "../files/mod.ts";
+import type { ReadableStream } from "../streams/mod.ts";
 import { sha256 } from "./content.ts";
-import { beginsWithData, type DeltaFormat, type VariantFormat } from "./formats.ts";
+import { beginsWithData, codecOf, type DeltaFormat, type VariantFormat } from "./formats.ts";
 import { CHANGED, unreadableDictionary } from "./problem.ts";
 
 /** A variant to make; plain data, for a worker. */
@@ -36,7 +38,6 @@ export interface Advance {
   readonly bytes: number;
 }
 
-/** The result of a {@linkcode Job}, and its duration in ms. */
 export type Outcome = Result & {
   readonly elapsedMs: number;
   readonly isCached: boolean;
@@ -79,6 +80,19 @@ export async function readDictionary({ dictionary, dictionarySha256 }: Job): Pro
   });
   if (sha256(bytes) === dictionarySha256) return bytes;
   throw new Error(`its dictionary ${dictionary} changed during the run: run again`);
+}
+
+/** Whether compressed bytes decode to some content. Rejects if they are corrupt, or of more content. */
+export async function decodesTo(
+  { size, sha256 }: Pick<Job, "size" | "sha256">,
+  bytes: ReadableStream<Uint8Array<ArrayBuffer>>,
+  format: Job["format"],
+  dictionary: Uint8Array<ArrayBuffer> | undefined,
+): Promise<boolean> {
+  const hash = createHash("sha256");
+  const decoder = new DecompressionStream(codecOf(format), { maxSize: size, ...(dictionary && { dictionary }) });
+  for await (const chunk of bytes.pipeThrough(decoder)) hash.update(chunk);
+  return hash.digest("hex") === sha256;
 }
 
 /** The bytes that contain the header of a gzip file, whose length is not limited, and the beginning of its data. */

@@ -2,6 +2,7 @@ import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { lstat, readFile, rm } from "node:fs/promises";
 import process from "node:process";
 import {
+  ignoreMissing,
   type LockedBy,
   ProcessLock,
   UNSHARED,
@@ -41,15 +42,11 @@ export interface FoundJournal {
 /** Returns the journal in `folder`, if there is one: a run is in progress, or was killed. Throws if it cannot be read. */
 export async function readJournal(folder: Folder): Promise<FoundJournal | undefined> {
   const path = folder.at(journalName);
-  let text: string;
-  try {
-    // Links are not followed, and pipes not opened, since reading a pipe might never end.
-    if (!(await lstat(path)).isFile()) throw notOurs(path);
-    text = await whileUnshared(() => readFile(path, "utf8"));
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
-    throw error;
-  }
+  // Links are not followed, and pipes not opened, since reading a pipe might never end.
+  const status = await lstat(path).catch(ignoreMissing);
+  if (status?.isFile() === false) throw notOurs(path);
+  const text = status && await whileUnshared(() => readFile(path, "utf8")).catch(ignoreMissing);
+  if (text === undefined) return undefined;
   const entries: JournalEntry[] = [];
   let copied = false;
   let isJournal = FIRST_WORDS.some((words) => words.startsWith(text.slice(0, words.length)));

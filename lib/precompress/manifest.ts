@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { isAbsolute, join, sep } from "node:path";
-import { isLockName, lastingPath, whileUnshared } from "../files/internal.ts";
+import { ignoreMissing, isLockName, lastingPath, whileUnshared } from "../files/internal.ts";
 import { isTemporaryName } from "../files/mod.ts";
 import { type DeltaFormat, extensions, type VariantFormat } from "./formats.ts";
 import type { DictionaryRecord, FileRecord, Manifest, VariantRecord } from "./records.ts";
@@ -146,7 +146,6 @@ function checkedVariants(value: unknown): FileRecord["variants"] {
   return variants;
 }
 
-/** Whether `name` is that of a format of variants. */
 export function isFormat(name: unknown): name is VariantFormat | DeltaFormat {
   return typeof name === "string" && Object.hasOwn(extensions, name);
 }
@@ -201,11 +200,7 @@ export async function manifestAt(path: string): Promise<Manifest | undefined> {
 
 /** Returns the text of the manifest at `path`, or undefined. */
 export async function readManifestText(path: string): Promise<string | undefined> {
-  try {
-    if (!(await stat(path)).isFile()) throw new TypeError(`${path} is not a manifest: remove it and run again`);
-    return await whileUnshared(() => readFile(path, "utf8"));
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
-    throw error;
-  }
+  const status = await stat(path).catch(ignoreMissing);
+  if (status?.isFile() === false) throw new TypeError(`${path} is not a manifest: remove it and run again`);
+  return status && await whileUnshared(() => readFile(path, "utf8")).catch(ignoreMissing);
 }

@@ -1,6 +1,6 @@
 import { lstat, readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { foldedName, holds, listedName, realPathOf } from "../files/internal.ts";
+import { foldedName, holds, ignoreMissing, isMissing, listedName, realPathOf } from "../files/internal.ts";
 import { type Folder, readContent } from "./folder.ts";
 import { explain } from "./problem.ts";
 
@@ -50,16 +50,11 @@ export class RealPlaces {
   }
 
   async #look(folder: string): Promise<string | undefined> {
-    try {
-      const real = await realPathOf(this.#root.at(folder));
-      if (!(await lstat(real)).isDirectory()) return undefined;
-      this.#folders.set(folder, real);
-      return real;
-    } catch (error) {
-      // A dangling link, or a file instead of a folder, contains nothing.
-      if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
-      throw error;
-    }
+    // A dangling link, or a file instead of a folder, contains nothing.
+    const real = await realPathOf(this.#root.at(folder)).catch(ignoreMissing);
+    if (real === undefined || !(await lstat(real).catch(ignoreMissing))?.isDirectory()) return undefined;
+    this.#folders.set(folder, real);
+    return real;
   }
 
   /** Clears the cache, after folders have been removed. */
@@ -80,12 +75,9 @@ export async function isListedOtherwise(path: string, root: Folder): Promise<boo
 /** A regular file at a path where a run would write, or a link to one. */
 export interface OccupantFile {
   readonly kind: "file";
-  /** The size in bytes. */
   readonly size: number;
-  /** The SHA-256 in hexadecimal. */
   readonly sha256: string;
   readonly mtimeMs: number;
-  /** The permission bits. */
   readonly mode: number;
   readonly isLink: boolean;
   /** Whether a run wrote these bytes, so that they may be replaced or removed. */
@@ -126,8 +118,7 @@ export async function occupantAt(
     const { mtimeMs, mode } = found;
     return { kind: "file", size, sha256, mtimeMs, mode: mode & 0o777, isLink, isOurs: !isLink && wrote(sha256) };
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== "ENOENT" && code !== "ENOTDIR") return obstacle(explain(error));
+    if (!isMissing(error)) return obstacle(explain(error));
     const isThere = await lstat(place.path).then(() => true, () => false);
     return isThere ? obstacle("a symbolic link that leads nowhere is in the way: remove it") : NOTHING;
   }

@@ -10,7 +10,6 @@ export interface PlannedVariant {
   readonly settings: string;
   /** The record of an existing variant; undefined if it is to be made. */
   readonly record?: VariantRecord;
-  /** Whether the variant replaces any file in its place. */
   readonly replacesAny: boolean;
   /** Whether another file's copy has the place, and stays there unless the variant replaces it. */
   readonly isBeside?: boolean;

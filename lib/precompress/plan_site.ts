@@ -1,24 +1,18 @@
 import { basename } from "node:path";
+import { openFileReadable } from "../files/mod.ts";
+import { type SkipReason, whyLeftAlone } from "./content.ts";
 import type { Context, RunLog } from "./context.ts";
-import type { HashedFile } from "./folder.ts";
-import {
-  type DeltaFormat,
-  deltasOf,
-  extensions,
-  generationOf,
-  isDelta,
-  isSiteDelta,
-  type VariantFormat,
-} from "./formats.ts";
-import { isGzipReadWhole } from "./job.ts";
+import type { Content, Folder, HashedFile } from "./folder.ts";
+import { type DeltaFormat, deltasOf, extensions, generationOf, isDelta, type VariantFormat } from "./formats.ts";
+import { decodesTo, isGzipReadWhole } from "./job.ts";
 import { FOLDER_IN_THE_WAY, type OccupantFile } from "./occupant.ts";
-import { isFormOf, type Original, readOriginals } from "./original.ts";
 import { Plan, type PlannedVariant, type Work } from "./plan.ts";
+import { CHANGED, unreadableDictionary } from "./problem.ts";
 import type { VariantRecord } from "./records.ts";
 import { isPage } from "./site/sample.ts";
 import { chooseSiteDictionary, type SiteDictionary } from "./site/site_dictionary.ts";
 import { NOT_AS_WRITTEN } from "./target.ts";
-import { variantPath } from "./tree_files.ts";
+import { type PreviousVersion, previousVersions, variantPath } from "./tree_files.ts";
 import type { FoundFile } from "./walk.ts";
 import type { Found } from "./walk_site.ts";
 
@@ -54,6 +48,41 @@ export async function planSite(found: Found, context: Context): Promise<Plan> {
   }
   await planStale(found, plan, context);
   return plan;
+}
+
+/** A file of the source, as it was read. */
+interface Original {
+  readonly file: FoundFile;
+  readonly content: Content;
+  /** The reason why it gets no variants, if any. */
+  readonly leftAlone: SkipReason | undefined;
+  /** The previous versions with other content, latest first. */
+  readonly dictionaries: readonly PreviousVersion[];
+}
+
+/**
+ * Yields the files of the source as they are read, the largest first, so that no long job is left at the end; then, in
+ * a run that copies, those beside other files. A file that cannot be read, or has changed since it was found, is
+ * reported.
+ */
+async function* readOriginals(found: Found, context: Context): AsyncGenerator<Original> {
+  const { former, ledger, places: { source }, previous, selection, settings } = context;
+  const files = found.files.toSorted((a, b) => b.size - a.size);
+  for (const file of [...files, ...(former.isCopy ? found.beside.values() : [])]) {
+    settings.signal?.throwIfAborted();
+    const content = await source.contentOf(file.path).catch((error: Error) => error);
+    if (content instanceof Error || content.size !== file.size) {
+      // A copy and its variants must match; a variant beside its file may be of the file's former content.
+      if (former.isCopy) found.unreadable.add(file.path);
+      ledger.fail(file.path, content instanceof Error ? content : new Error(CHANGED));
+      continue;
+    }
+    const leftAlone = found.beside.has(file.path) ? "beside" : whyLeftAlone(file, content, selection, settings);
+    const dictionaries = leftAlone ? [] : await previousVersions(file, content.sha256, previous, (version, cause) => {
+      ledger.fail(file.path, unreadableDictionary(version, cause), { file });
+    });
+    yield { file, content, leftAlone, dictionaries };
+  }
 }
 
 /** Plans the file of the site's dictionary; undefined if it is planned like any other file, or cannot exist. */
@@ -116,7 +145,7 @@ async function planFile(original: Original, found: Found, plan: Plan, context: C
     const planned = await planVariant({ ...original, format: plain, plain }, found, plan, context);
     if (planned) variants.push(planned);
     for (const format of deltasOf[plain]) {
-      const dictionary = isSiteDelta(format) ? siteDictionary : dictionaries[generationOf(format)];
+      const dictionary = format.startsWith("site-") ? siteDictionary : dictionaries[generationOf(format)];
       if (dictionary === undefined) continue;
       const owner = variantPath(file.path, format).replace(/\.dc[bz]$/, "");
       // The place belongs to another file's delta: for example, to one of app.js.2.
@@ -176,7 +205,7 @@ async function planVariant(
   plan: Plan,
   context: Context,
 ): Promise<PlannedVariant | undefined> {
-  const { former, ledger, settings: { force } } = context;
+  const { former, ledger, places: { source }, settings: { force } } = context;
   const { file, content, format, plain, dictionary } = wanted;
   const path = variantPath(file.path, format);
   if (former.isCopy && found.folders.has(path)) {
@@ -186,9 +215,13 @@ async function planVariant(
   plan.decided.add(await former.placeOf(path));
   const settings = settingsOf(wanted, context);
   const planned: PlannedVariant = { format, settings, dictionary, replacesAny: force };
-  const copied = former.isCopy ? found.beside.get(path) : undefined;
-  if (copied && force) return { ...planned, isBeside: true };
-  if (copied) return await besideOriginal(copied, planned, wanted, context);
+  const isBeside = former.isCopy && found.beside.has(path);
+  if (isBeside && force) return { ...planned, isBeside };
+  if (isBeside) {
+    if (!await isTheirForm(source, path, wanted, ledger)) return undefined;
+    const { size, sha256 } = await source.contentOf(path);
+    return { ...planned, record: { state: "found", settings, size, sha256 } };
+  }
   const occupant = await former.look(path);
   // In a copy, a folder may be removed together with the files that runs wrote there.
   if (occupant.kind === "obstacle" && !(former.isCopy && occupant.isFolder)) {
@@ -228,34 +261,26 @@ async function besideTheirs(
   const path = variantPath(wanted.file.path, format);
   const found: VariantRecord = { state: "found", settings, size: occupant.size, sha256: occupant.sha256 };
   if (usable?.state === "found" && usable.sha256 === occupant.sha256) return { ...planned, record: usable };
-  if (!await isTheirForm({ folder: former.folder, path }, wanted, ledger)) return undefined;
+  if (!await isTheirForm(former.folder, path, wanted, ledger)) return undefined;
   const isFinal = occupant.isLink || usable?.state === "unworthy";
   return { ...planned, ...(isFinal ? { record: found } : { theirs: found }) };
 }
 
-/** Decides about a variant whose place is that of a file in the tree that is copied. */
-async function besideOriginal(
-  beside: FoundFile,
-  planned: PlannedVariant,
-  wanted: Wanted,
-  { ledger, places }: Context,
-): Promise<PlannedVariant | undefined> {
-  const { settings } = planned;
-  const { path } = beside;
-  if (!await isTheirForm({ folder: places.source, path }, wanted, ledger)) return undefined;
-  const { size, sha256 } = await places.source.contentOf(path);
-  return { ...planned, record: { state: "found", settings, size, sha256 } };
-}
-
 /** Whether a file that no run wrote is the wanted variant; otherwise, reports that it is in the way. */
 async function isTheirForm(
-  { folder, path }: Pick<HashedFile, "folder" | "path">,
+  folder: Folder,
+  path: string,
   wanted: Wanted,
   ledger: RunLog,
 ): Promise<boolean> {
   const { content, dictionary, file, format } = wanted;
-  const isWhole = format !== "gzip" || await isGzipReadWhole(folder.at(path), content.size).catch(() => false);
-  if (isWhole && await isFormOf(content, { folder, path }, format, dictionary)) return true;
+  const isForm = async (): Promise<boolean> => {
+    if (format === "gzip" && !await isGzipReadWhole(folder.at(path), content.size)) return false;
+    const bytes = await dictionary?.folder.bytesOf(dictionary.path);
+    return await decodesTo(content, await openFileReadable(folder.at(path)), format, bytes);
+  };
+  // It may be unreadable, corrupt, or of more content.
+  if (await isForm().catch(() => false)) return true;
   const hint = "remove it, exclude that, or use --force";
   ledger.fail(path, new Error(`it is in the way and not made from ${basename(file.path)}: ${hint}`), wanted);
   return false;

@@ -22,7 +22,6 @@ export interface Problem {
   readonly message: string;
 }
 
-/** The message for a file that changed during the run. */
 export const CHANGED = "it changed during the run: run again once the folder is at rest";
 
 /** Explanations of system errors in a run by their code, if the general one does not suffice. */

@@ -19,7 +19,6 @@ export function withoutHash(path: string): string {
 export interface PreviousFile {
   /** The file's path below the previous deploy's folder. */
   readonly path: string;
-  /** The size in bytes. */
   readonly size: number;
 }
 
@@ -86,7 +85,6 @@ export async function previousVersions(
 
 export interface TreeFiles {
   readonly files: readonly FoundFile[];
-  /** The paths of {@linkcode files}. */
   readonly paths: ReadonlySet<string>;
   /** The paths of the folders with files. */
   readonly folders: ReadonlySet<string>;

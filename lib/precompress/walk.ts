@@ -12,7 +12,6 @@ export interface FoundFile {
   readonly path: string;
   /** The path without links to folders, if it has any and each place is visited once. */
   readonly place?: string;
-  /** The size in bytes. */
   readonly size: number;
   readonly mtimeMs: number;
   readonly mode: number;

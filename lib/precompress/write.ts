@@ -163,7 +163,6 @@ async function dropWithoutCopy({ file: { path } }: Work, context: Context): Prom
   if (!kept.some((variant) => ledger.stuck.has(variant))) ledger.records.delete(path);
 }
 
-/** Copies a file to the target; returns whether that succeeded. */
 async function makeCopy(copy: Copy, { former, ledger, places, settings, target }: Context): Promise<boolean> {
   const { file, sha256 } = copy;
   const { path } = file;

@@ -1,7 +1,6 @@
 import { type BigIntStats, constants, lstatSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isMissing } from "../created_file.ts";
-import { fileFailure } from "../failure.ts";
+import { fileFailure, isMissing } from "../failure.ts";
 import { OpenFile } from "../open_file.ts";
 import type { ProcessLock } from "../process_lock.ts";
 import { removeIfPossible, renameFileNow, UNSHARED, whileRefusedNow, withFileNow } from "../rename.ts";

@@ -1,4 +1,3 @@
-/** Limits of a folder of entries. */
 export interface CacheLimits {
   /** The maximum bytes of all entries together. Default: no limit. */
   readonly maxSize: number | undefined;

@@ -4,6 +4,7 @@ import {
   copyToTemporary,
   type FileIdentity,
   identityIn,
+  ignoreMissing,
   makeDirectory,
   removeIfSame,
   removeTemporary,
@@ -43,6 +44,7 @@ export async function removeBeyond(folder: string, { maxSize, maxAge }: CacheLim
   return removed;
 }
 
+/** Returns the entries of a cache. Missing ones are ignored, since another run may remove the same ones. */
 async function candidatesIn(folder: string): Promise<Candidate[]> {
   const candidates: Candidate[] = [];
   for (const each of await readdir(folder, { withFileTypes: true })) {
@@ -71,11 +73,6 @@ async function entryIn({ path, key, size }: Candidate): Promise<FileIdentity | u
   } finally {
     await file.close();
   }
-}
-
-/** Ignores missing entries, since another run may remove the same ones. */
-function ignoreMissing(error: unknown): undefined {
-  if ((error as { code?: unknown }).code !== "ENOENT") throw error;
 }
 
 /** The file that marks a folder as a cache, which backup programs then skip. */
@@ -109,9 +106,7 @@ export class DirectoryStore implements CacheStore {
 
   async get(key: string): Promise<StoredEntry | undefined> {
     const path = join(this.#folder, entryPath(key));
-    const status = await lstat(path).catch((error) => {
-      if (error.code !== "ENOENT") throw error;
-    });
+    const status = await lstat(path).catch(ignoreMissing);
     // Links and pipes are replaced: a link may lead to any file, and opening a pipe might not end.
     if (!status?.isFile()) return undefined;
     const now = new Date();
@@ -159,10 +154,5 @@ async function claim(folder: string): Promise<void> {
 }
 
 async function isTagged(folder: string): Promise<boolean> {
-  try {
-    return await whileUnshared(() => readFile(join(folder, TAG_NAME), "utf8")) === TAG;
-  } catch (error) {
-    if ((error as { code?: unknown }).code === "ENOENT") return false;
-    throw error;
-  }
+  return await whileUnshared(() => readFile(join(folder, TAG_NAME), "utf8")).catch(ignoreMissing) === TAG;
 }

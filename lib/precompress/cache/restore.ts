@@ -1,10 +1,8 @@
 import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
-import { DecompressionStream } from "../../codecs/mod.ts";
 import { whileUnshared } from "../../files/internal.ts";
 import { ReadableStream } from "../../streams/mod.ts";
-import { complete, isReadWhole, type Job, openTemporary, readDictionary, type Result } from "../job.ts";
-import { codecOf } from "../formats.ts";
+import { complete, decodesTo, isReadWhole, type Job, openTemporary, readDictionary, type Result } from "../job.ts";
 import { keyOf, largestVariant, type Trailer, TRAILER_SIZE, trailerIn } from "./entry.ts";
 
 /** The bytes read at a time. */
@@ -53,21 +51,14 @@ async function verified(
   const trailer = trailerIn(tail.subarray(0, bytesRead));
   if (trailer?.key !== keyOf(job) || trailer.size !== size) return undefined;
   if (job.format === "gzip" && !await isReadWhole(entry, size, job.size)) return undefined;
-  const [stored, decoded] = [createHash("sha256"), createHash("sha256")];
+  const stored = createHash("sha256");
   const pieces = async function* () {
     for await (const piece of piecesOf(entry, size, signal)) {
       stored.update(piece);
       yield piece;
     }
   };
-  const options = { maxSize: job.size, ...(dictionary && { dictionary }) };
-  const content = ReadableStream.from(pieces()).pipeThrough(new DecompressionStream(codecOf(job.format), options));
-  let length = 0;
-  for await (const chunk of content as unknown as AsyncIterable<Uint8Array>) {
-    decoded.update(chunk);
-    length += chunk.length;
-  }
-  const isContent = length === job.size && decoded.digest("hex") === job.sha256;
+  const isContent = await decodesTo(job, ReadableStream.from(pieces()), job.format, dictionary);
   return isContent && stored.digest("hex") === trailer.sha256 ? trailer : undefined;
 }
 

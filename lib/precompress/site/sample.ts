@@ -37,8 +37,9 @@ export async function samplePages(folder: Folder, pages: readonly FoundFile[], p
   let [made, bytes] = [0, 0];
   for (const { path } of byHash) {
     if (contents.length - made >= TRIED_PAGES) break;
-    const content = await folder.bytesOf(path).then(beginningOf, () => undefined);
-    if (content === undefined) continue; // the later compression of the file reports the failure
+    const page = await folder.bytesOf(path).catch(() => undefined);
+    if (page === undefined) continue; // the later compression of the file reports the failure
+    const content = page.slice(0, MAX_PAGE_SIZE); // a copy, so that the rest is not kept in memory
     if (made === contents.length && made < MAX_PAGES && bytes + content.length <= MAX_BYTES) {
       made++;
       bytes += content.length;
@@ -53,10 +54,6 @@ export async function samplePages(folder: Folder, pages: readonly FoundFile[], p
     tried: others.length === TRIED_PAGES ? others : contents.slice(-TRIED_PAGES),
     digest: digest.digest("hex"),
   };
-}
-
-function beginningOf(page: Uint8Array): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(page.subarray(0, MAX_PAGE_SIZE)); // a copy, so that the rest is not kept in memory
 }
 
 /** The tested sizes in bytes: each a quarter to a third larger than the last. */
@@ -78,7 +75,6 @@ const GOOD_ENOUGH = 0.95;
 class Trial {
   readonly #pages: readonly Uint8Array<ArrayBuffer>[];
   readonly #sizes: readonly number[];
-  /** The number of the site's pages. */
   readonly #count: number;
 
   private constructor(pages: readonly Uint8Array<ArrayBuffer>[], sizes: readonly number[], count: number) {

@@ -50,7 +50,6 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   #finishPromise: Promise<void> | undefined;
   #hasParkedWrite = false;
   #parkedChunk: unknown;
-  /** The context of the parked write. */
   #parkedContext: Context;
   #pipeIn: Task | undefined;
   #pipeOut: Task | undefined;
@@ -178,10 +177,6 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   errorWritableAndUnblockWrite(error: unknown): void {
     this.transformer = NO_ALGORITHMS;
     writableStreamDefaultControllerErrorIfNeeded(this.writable.controller, error);
-    this.#unblockWrite();
-  }
-
-  #unblockWrite(): void {
     if (this.backpressure) this.#endBackpressure();
   }
 
