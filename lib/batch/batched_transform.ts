@@ -9,7 +9,6 @@ import { type BatchedUnderlyingSink, BatchedWritableStream } from "./batched_wri
 /** Transforms a batch: calls `enqueue` for every chunk of output. An exception errors both ends. */
 export type TransformBatch<I, O> = (batch: I[], enqueue: (chunk: O) => void) => void;
 
-/** The delays of batches, and the output after the last one. */
 interface BatchedTransformOptions<O> extends Pick<BatchedUnderlyingSink, "maxDelay" | "minBatch"> {
   /** Called after the last batch to enqueue final output, unless the stream has failed. Must not throw. */
   readonly atEnd?: (enqueue: (chunk: O) => void) => void;

@@ -29,7 +29,6 @@ const MAX_TURN_TIME = 10;
 
 /** The time in ms that codecs have computed since their steps last waited for another turn. */
 let computed = 0;
-/** Steps that wait for another turn. */
 const waiting: (() => void)[] = [];
 let isScheduled = false;
 

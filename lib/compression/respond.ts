@@ -219,7 +219,6 @@ class HeaderFields implements ResponseFields {
   }
 }
 
-/** A response whose body is to be encoded. */
 interface Chosen {
   readonly settings: Settings;
   readonly encoding: Encoding;

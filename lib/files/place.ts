@@ -11,7 +11,6 @@ import { temporaryPath } from "./temporary.ts";
 /** The place where a file is to get its name, and the object that has the name now. */
 export interface Place {
   readonly path: string;
-  /** The object's status; undefined if there is none. */
   readonly status: Stats | undefined;
   /** The symbolic link that led there. */
   readonly link?: string | undefined;

@@ -70,7 +70,6 @@ export interface RequestHead {
   readonly closes?: boolean;
 }
 
-/** The body of a request, as a connection takes it. */
 export interface RequestBody {
   /** The length in bytes; undefined if unknown, which HTTP/1.1 sends chunked. `read` rejects if the body has another length. */
   readonly length: number | undefined;

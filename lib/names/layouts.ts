@@ -60,7 +60,6 @@ const MARKS: readonly (readonly [end: RegExp, Layout, folder: string])[] = [
  */
 const MAX_TEXT_LIKELIHOOD = 4;
 
-/** A layout, and the place of its files in a path. */
 export interface Place {
   readonly layout: Layout;
   /** The index of the path below the layout's folder. */

@@ -61,7 +61,6 @@ export class JobWorker<Job, Message> {
   #worker: Worker | undefined;
   /** The promise of the thread's end. */
   #ended: Promise<void> = Promise.resolve();
-  /** The number of unfinished jobs of the thread. */
   #jobs = 0;
   /** The controller that aborts jobs in this thread, including the running one. */
   readonly #stopping = new AbortController();

@@ -102,7 +102,6 @@ export interface DictionaryUse {
   offer(): void;
 }
 
-/** A route, and its template once there is one. */
 class Route {
   readonly maker = new TemplateMaker();
   template: Dictionary | undefined;

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { isEncoderLoaded } from "../../codecs/internal.ts";
 import { EncodedBroadcast } from "./encoded_feed.ts";
 import {
   type ChannelCoding,
@@ -8,7 +9,7 @@ import {
   channelSettings,
   type EventChannelOptions,
   eventText,
-  isChannelCodingLoaded,
+  formatOfChannel,
   loadChannelCodecs,
 } from "./options.ts";
 import { type Feed, History, type Opening, PlainBroadcast, type Subscriber } from "./feed.ts";
@@ -228,7 +229,7 @@ class Channel implements Reports {
   #admit(accepted: string | null | undefined, lastEventId: string | null | undefined) {
     this.#flush(); // pending events reach it through the history, or not at all
     const id = lastEventId ? fromHeader(lastEventId) : undefined;
-    const coding = likedBest(this.#settings.codings, accepted, isChannelCodingLoaded);
+    const coding = likedBest(this.#settings.codings, accepted, (each) => isEncoderLoaded(formatOfChannel[each]));
     try {
       return { coding, opening: this.#openingOf(coding, id) };
     } catch (error) {

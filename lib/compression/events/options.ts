@@ -1,4 +1,3 @@
-import { isEncoderLoaded } from "../../codecs/internal.ts";
 import { bytes, func, integer, listOf, oneOf, schema, type SchemaOf } from "../../streams/internal.ts";
 import { loadEncoders, warningTo, warnOnConsole } from "../options.ts";
 
@@ -185,8 +184,3 @@ export async function loadChannelCodecs({ codings, warn }: ChannelSettings): Pro
 
 /** The codec formats of the codings. Gzip's header and trailer are sent separately for each subscriber. */
 export const formatOfChannel = { zstd: "zstd", gzip: "deflate-raw" } as const;
-
-/** Whether a coding's codec is loaded. */
-export function isChannelCodingLoaded(coding: ChannelCoding): boolean {
-  return isEncoderLoaded(formatOfChannel[coding]);
-}

@@ -10,7 +10,6 @@ export interface Target {
   readonly secure: boolean;
   readonly host: string;
   readonly port: number;
-  /** The proxy of its connections and requests. */
   readonly proxy: ProxyServer | undefined;
   /** Whether redirects led to its requests, in a client with `allowAddress`. */
   readonly redirect: boolean;

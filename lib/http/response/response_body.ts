@@ -199,7 +199,6 @@ export class ResponseBody {
     this.onOver = undefined;
   }
 
-  /** Settles the trailers, once. */
   #settleTrailers(): void {
     const end = this.#end;
     if (end?.isWhole) this.#trailers?.resolve(responseHeaders(end.trailers));

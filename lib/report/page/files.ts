@@ -67,7 +67,6 @@ export interface ShownFile {
   readonly sizes: readonly number[];
 }
 
-/** The page's data about files. */
 export interface ShownSite {
   readonly words: PageWords;
   readonly files: readonly ShownFile[];

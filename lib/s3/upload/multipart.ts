@@ -37,23 +37,12 @@ export async function createUpload(
 ): Promise<string> {
   const headers = { ...fields, ...(hasChecksums && { "x-amz-checksum-algorithm": "CRC32" }) };
   signal?.throwIfAborted();
-  const uploadId = await store.send(
-    {
-      method: "POST",
-      action: "begin",
-      key,
-      query: { uploads: "" },
-      headers,
-      signal,
-      isFinished: true,
-      isCreated: true,
-    },
-    async (answer) => {
-      const id = (await answer.document("InitiateMultipartUploadResult")).text("UploadId");
-      if (id) return id;
-      throw answer.malformed("the store gave the upload no id");
-    },
-  ).catch((error) => {
+  const request = { method: "POST", action: "begin", key, query: { uploads: "" }, headers, signal } as const;
+  const uploadId = await store.send({ ...request, isFinished: true, isCreated: true }, async (answer) => {
+    const id = (await answer.document("InitiateMultipartUploadResult")).text("UploadId");
+    if (id) return id;
+    throw answer.malformed("the store gave the upload no id");
+  }).catch((error) => {
     signal?.throwIfAborted();
     throw error;
   });

@@ -16,7 +16,6 @@ export const ASK_AGAIN: Fields = ["Retry-After", "1", "Cache-Control", "no-store
 export class Resource {
   readonly file: TreeFile;
   readonly settings: TreeSettings;
-  /** The memory with the files of its tree. */
   readonly memory: TreeMemory;
   /** The decoded path at which it is served. */
   readonly path: string;

@@ -216,7 +216,6 @@ export function checkCanCloseOrEnqueue(controller: ReadableControllerState, acti
  * onPulled() also follows start. It ends the pull, and calls callPullIfNeeded() if `pullAgain` is set.
  */
 
-/** A controller whose `start()` or pull has ended. */
 interface Continuation {
   resume(): void;
 }

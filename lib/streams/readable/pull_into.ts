@@ -19,7 +19,6 @@ export class PullIntoDescriptor {
   readonly minimumFill: number;
   readonly kind: ViewKind;
   readerType: "default" | "byob" | "none";
-  /** The next descriptor in the queue. */
   next: PullIntoDescriptor | undefined;
 
   private constructor(

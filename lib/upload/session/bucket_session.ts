@@ -38,7 +38,6 @@ import { type OpenSession, type SessionRecord, storableType, type StoreOptions }
 
 /** The number of pieces at which they are joined to one before another is added. */
 const MAX_PIECES = 900;
-/** The number of small pieces that are read in parallel. */
 const READ_AT_ONCE = 16;
 const SMALL = 128 * 1024;
 /** The number of parts after which their count is stored during a request. */
