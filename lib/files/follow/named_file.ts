@@ -85,10 +85,9 @@ export class NamedFile implements FileSequence {
     const labelOf = (plain: string): string | undefined => {
       if (plain === name) return "";
       const inside = plain.startsWith(stem) && plain.endsWith(extension)
-        ? DATED.exec(plain.slice(stem.length, plain.length - extension.length))
+        ? INSIDE.exec(plain.slice(stem.length, plain.length - extension.length))
         : null;
-      const behind = plain.startsWith(name) ? plain.slice(name.length) : "";
-      return (inside ?? DATED.exec(behind) ?? RANKED.exec(behind))?.[1];
+      return (inside ?? BEHIND.exec(plain.startsWith(name) && extension !== "" ? plain.slice(name.length) : ""))?.[1];
     };
     const found: NamedAs[] = [];
     for (const each of names) {
@@ -121,10 +120,12 @@ async function closeAll(files: readonly FollowedFile[]): Promise<void> {
   await Promise.all(files.map((file) => file.close()));
 }
 
-/** A rank behind the name, counted from the newest file. */
-const RANKED = /^\.(\d{1,7})$/;
-/** A date, with at least eight digits: a shorter number behind a hyphen may be that of another program's instance. */
-const DATED = /^[.-]((?:\d[.T_-]?){7}\d[\d.T_-]*)$/;
+/** A rank or a date behind the name. */
+const BEHIND = /^[.-](\d[\d.T_-]*)$/;
+/** A rank or a date before the extension: less than six digits behind a hyphen may be another program's instance. */
+const INSIDE = /^(?:\.|-(?=(?:\d[.T_-]?){5}\d))(\d[\d.T_-]*)$/;
+/** A rank, counted from the newest file. */
+const RANKED = /^\d{1,5}$/;
 
 interface NamedAs extends Candidate {
   /** The number or date in the name of a rotated file; `""` for the current one. */
@@ -142,9 +143,7 @@ function inOrder(one: NamedAs, other: NamedAs): number {
   const between = one.identity.time - other.identity.time;
   const written = isCompressed && Math.abs(between) < COMPRESSED_STEP ? 0 : between;
   const born = isCompressed ? 0 : one.identity.born - other.identity.born;
-  const isNamedFirst = RANKED.test(`.${one.label}`)
-    ? parseInt(one.label) > parseInt(other.label)
-    : one.label < other.label;
+  const isNamedFirst = RANKED.test(one.label) ? parseInt(one.label) > parseInt(other.label) : one.label < other.label;
   return written || born || (isNamedFirst ? -1 : 1);
 }
 

@@ -24,7 +24,11 @@ const CLOCK_STEP = 10;
 /** A modification time in s, long before any position. */
 const LONG_AGO = 1e9;
 /** Names beside `app.log` that other programs use: those of a second instance, of a series, of copies by hand. */
-const FOREIGN = ["app-2.log", "app-00001.log", "app.2.log", "app.log-3", "app2.log", "app.log.bak", "app.log.1.old"];
+const FOREIGN = ["app-2.log", "app-00001.log", "app2.log", "app.log.bak", "app.log.1.old", "app.1.log.old"];
+/** The names of rotated files by their ranks, as of logrotate and log4js. */
+const RANKS = ["app.log.1", "app.log-1", "app.1.log"];
+/** The names of rotated files by the days or months in them. */
+const DATES = ["app.log-20260101", "app-2026-01-01.log", "app.log-202601", "app.log.2026-01", "app.2026-01.log"];
 
 /** A log that a program writes and another one rotates, while no reader runs, among files of other programs. */
 export class RotatedLog {
@@ -43,6 +47,8 @@ export class RotatedLog {
   readonly #isCompressed: boolean;
   /** The kind of link that the path is, to a file with a date in its name, as rotatelogs and winston make it. */
   readonly #link: "symbolic" | "hard" | undefined;
+  /** The name of a rotated file, in which digits are its rank's or date's. */
+  readonly #form: string;
   /** The path of the file that is written. */
   #file: string;
   #hasMoved = false;
@@ -56,6 +62,8 @@ export class RotatedLog {
     this.#isCounted = !isLinked && random(2) === 0;
     this.#isCopied = !isLinked && random(3) === 0;
     this.#isCompressed = random(2) === 0;
+    const forms = this.#isCounted ? RANKS : DATES;
+    this.#form = forms[random(forms.length)];
     this.#file = isLinked ? this.#dated() : path;
     this.header = random(3) === 0 ? `${"=".repeat(70)}\n` : ""; // all files begin alike
   }
@@ -100,12 +108,12 @@ export class RotatedLog {
     if (this.#isCounted) {
       for (let i = this.#old.length - 1; i >= 0; i--) {
         const old = this.#old[i];
-        const path = old.path.replace(/\.\d+(\.gz)?$/, (_, packed = "") => `.${i + 2}${packed}`);
+        const path = this.#ranked(i + 2) + (old.path.endsWith(".gz") ? ".gz" : "");
         await rename(old.path, path);
         old.path = path;
       }
     }
-    const path = this.#link ? this.#file : this.#isCounted ? `${this.path}.1` : this.#dated();
+    const path = this.#link ? this.#file : this.#isCounted ? this.#ranked(1) : this.#dated();
     if (this.#link) this.#file = this.#dated();
     if (this.#isCopied) { // as logrotate's copytruncate does
       await copyFile(this.path, path);
@@ -129,8 +137,14 @@ export class RotatedLog {
     else await this.#addForeign(FOREIGN[this.#random(FOREIGN.length)]);
   }
 
+  #ranked(rank: number): string {
+    return join(dirname(this.path), this.#form.replace("1", String(rank)));
+  }
+
   #dated(): string {
-    return `${this.path}-${20_260_101 + this.#count++}`;
+    const first = Number(this.#form.replaceAll(/\D/g, ""));
+    const digits = [...String(first + this.#count++)];
+    return join(dirname(this.path), this.#form.replaceAll(/\d/g, () => digits.shift()!));
   }
 
   /** Makes the path a link to the file that is written. */
