@@ -44,9 +44,9 @@ const decoders: Codecs = {
  */
 export function compress(
   bytes: ArrayBufferView | ArrayBufferLike,
-  options: Partial<CompressOptions> = {},
+  options?: Partial<CompressOptions>,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  return compressBy(encoders, bytes, { format: "brotli", ...options });
+  return compressBy(encoders, bytes, { ...options, format: options?.format ?? "brotli" });
 }
 
 /**
@@ -62,9 +62,9 @@ export function compress(
  */
 export function decompress(
   bytes: ArrayBufferView | ArrayBufferLike,
-  options: Partial<DecompressOptions> = {},
+  options?: Partial<DecompressOptions>,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  return decompressBy(decoders, bytes, { format: "brotli", ...options });
+  return decompressBy(decoders, bytes, { ...options, format: options?.format ?? "brotli" });
 }
 
 /**

@@ -46,14 +46,11 @@ export function endsOf(pair: object): Ends {
 
 /** Makes the class of an entry that compresses to a default format, with the runtime's streams at its ends. */
 export function compressionClass(codecs: Codecs, usual: Format): PairClass<CompressionStreamOptions> {
-  return pairClass("CompressionStream", (pair, format = usual, options = {}) => encode(pair, codecs, format, options));
+  return pairClass("CompressionStream", (pair, format = usual, options) => encode(pair, codecs, format, options));
 }
 
 export function decompressionClass(codecs: Codecs, usual: Format): PairClass<DecompressionStreamOptions> {
-  return pairClass(
-    "DecompressionStream",
-    (pair, format = usual, options = {}) => decode(pair, codecs, format, options),
-  );
+  return pairClass("DecompressionStream", (pair, format = usual, options) => decode(pair, codecs, format, options));
 }
 
 type PairClass<Options> = new (format?: Format, options?: Options) => Ends;
@@ -85,7 +82,7 @@ export function encode(
   pair: object,
   codecs: Codecs,
   format: Format,
-  options: CompressionStreamOptions,
+  options?: CompressionStreamOptions,
   streams: Streams = globalThis,
 ): void {
   const checked = compressionStreamOptions.check(options);
@@ -112,7 +109,7 @@ export function decode(
   pair: object,
   codecs: Codecs,
   format: Format,
-  options: DecompressionStreamOptions,
+  options?: DecompressionStreamOptions,
   streams: Streams = globalThis,
 ): void {
   const checked = decompressionStreamOptions.check(options);

@@ -29,7 +29,10 @@ for (const [name, entry] of Object.entries(entries) as ["gzip", typeof gzip][]) 
   test(`the entry of ${name} has that format where none is named`, async () => {
     assert.deepEqual(await entry.compress(text), await codecs.compress(text, { format: name }));
     assert.deepEqual(await entry.decompress(await entry.compress(text)), text);
-    const stream = new Blob([text]).stream().pipeThrough(new entry.CompressionStream());
+    const unnamed = { format: undefined, level: undefined };
+    assert.deepEqual(await entry.compress(text, unnamed), await entry.compress(text));
+    assert.deepEqual(await entry.decompress(await entry.compress(text), { format: undefined }), text);
+    const stream = new Blob([text]).stream().pipeThrough(new entry.CompressionStream(undefined, { level: undefined }));
     assert.deepEqual(await new Response(stream.pipeThrough(new entry.DecompressionStream())).bytes(), text);
   });
 
