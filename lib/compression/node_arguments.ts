@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { OutgoingHttpHeader, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import process from "node:process";
 import { types } from "node:util";
 import { bytesOf as bytesOfChunk, described } from "../streams/internal.ts";
@@ -68,21 +68,11 @@ export function refusal(chunk: unknown, encoding: unknown): TypeError {
 /** The methods that write the head of a response, or change it and throw once it is written. */
 const AFTER_HEAD = ["setHeader", "setHeaders", "appendHeader", "removeHeader", "_implicitHeader"] as const;
 
-/**
- * Makes a response behave as if its head were sent, until the returned function is called. `make` sends the head before
- * the first call that depends on it.
- */
-export function holdHead(res: ServerResponse, make: () => void): () => void {
-  const names = ["headersSent", ...AFTER_HEAD] as const;
+/** Replaces properties of a response, until the returned function is called. */
+export function replaceIn(res: ServerResponse, names: readonly string[], make: (name: string) => unknown): () => void {
   const before = names.map((name) => [name, Object.getOwnPropertyDescriptor(res, name)] as const);
-  Object.defineProperty(res, "headersSent", { value: true, configurable: true });
-  const methods = res as unknown as Record<string, (...given: unknown[]) => unknown>;
-  for (const name of AFTER_HEAD) {
-    const value = (...given: unknown[]): unknown => {
-      make();
-      return name === "_implicitHeader" ? undefined : methods[name](...given);
-    };
-    Object.defineProperty(res, name, { value, configurable: true, writable: true });
+  for (const name of names) {
+    Object.defineProperty(res, name, { value: make(name), configurable: true, writable: true });
   }
   return () => {
     for (const [name, own] of before) {
@@ -92,45 +82,54 @@ export function holdHead(res: ServerResponse, make: () => void): () => void {
   };
 }
 
+/**
+ * Makes a response behave as if its head were sent, until the returned function is called. `make` sends the head before
+ * the first call that depends on it.
+ */
+export function holdHead(res: ServerResponse, make: () => void): () => void {
+  const methods = res as unknown as Record<string, (...given: unknown[]) => unknown>;
+  const held = (name: string) => (...given: unknown[]): unknown => {
+    make();
+    return name === "_implicitHeader" ? undefined : methods[name](...given);
+  };
+  return replaceIn(res, ["headersSent", ...AFTER_HEAD], (name) => name === "headersSent" || held(name));
+}
+
 /** Makes an answered response ignore further calls of its handler, except that their callbacks are called. */
 export function ignoreCalls(res: ServerResponse): void {
-  for (const name of [...AFTER_HEAD, "writeHead", "flushHeaders", "write", "end"] as const) {
-    const ignored = (...given: unknown[]): unknown => {
-      const { written } = argumentsOf(given);
-      if (written !== undefined) process.nextTick(written);
-      return name === "write" || res;
-    };
-    Object.defineProperty(res, name, { value: ignored, configurable: true, writable: true });
-  }
+  replaceIn(res, [...AFTER_HEAD, "writeHead", "flushHeaders", "write", "end"], (name) => (...given: unknown[]) => {
+    const { written } = argumentsOf(given);
+    if (written !== undefined) process.nextTick(written);
+    return name === "write" || res;
+  });
 }
 
 /** Sets the fields of the argument of `writeHead()`, or none: fields of a refused head must not reach the next one. */
 export function setHeaders(res: ServerResponse, given: unknown): void {
-  const before = Object.entries(res.getHeaders());
+  const { getRawHeaderNames = res.getHeaderNames } = res as { getRawHeaderNames?(): string[] }; // HTTP/2 lacks it
+  const names = getRawHeaderNames.call(res);
+  const before = names.map((name) => [name, res.getHeader(name)!] as const);
   try {
     setEach(res, given);
   } catch (error) {
     for (const name of res.getHeaderNames()) res.removeHeader(name);
-    for (const [name, value] of before) res.setHeader(name, value!);
+    for (const [name, value] of before) res.setHeader(name, value);
     throw error;
   }
 }
 
 /** Sets fields from an object, or an array of names and values, flat or in pairs. */
 function setEach(res: ServerResponse, given: unknown): void {
-  if (!Array.isArray(given)) {
-    for (const [name, value] of Object.entries(given ?? {})) {
-      if (value !== undefined) res.setHeader(name, value as OutgoingHttpHeader);
-    }
-    return;
+  const list = Array.isArray(given) ? given.flat(Array.isArray(given[0]) ? 1 : 0) : Object.entries(given ?? {}).flat();
+  if (list.length % 2 === 1) {
+    const error = new TypeError("Cannot write a head: its array has a name without a value");
+    throw Object.assign(error, { code: "ERR_INVALID_ARG_VALUE" });
   }
-  const values = new Map<string, string[]>();
-  const pairs = Array.isArray(given[0])
-    ? given as [string, unknown][]
-    : Array.from({ length: given.length >> 1 }, (_, i) => [String(given[2 * i]), given[2 * i + 1]] as const);
-  for (const [name, value] of pairs) {
-    const key = name.toLowerCase();
-    values.set(key, [...values.get(key) ?? [], ...[value].flat().map(String)]);
-    res.setHeader(name, values.get(key)!.length === 1 ? values.get(key)![0] : values.get(key)!);
+  const seen = new Set<string>();
+  for (let i = 0; i < list.length; i += 2) {
+    const key = String(list[i]).toLowerCase();
+    if (Array.isArray(given) && seen.has(key)) res.appendHeader(list[i], list[i + 1]);
+    else res.setHeader(list[i], list[i + 1]);
+    seen.add(key);
   }
 }

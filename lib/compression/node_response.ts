@@ -11,7 +11,8 @@ import {
   unlessItFails,
   WaitingChunk,
 } from "./encoding.ts";
-import { argumentsOf, contentOf, holdHead, NodeFields, refusal, setHeaders, type Written } from "./node_arguments.ts";
+import type { Written } from "./node_arguments.ts";
+import { argumentsOf, contentOf, holdHead, NodeFields, refusal, replaceIn, setHeaders } from "./node_arguments.ts";
 import type { Settings } from "./options.ts";
 import { chooseCoding, type Encoding, markEncoded } from "./policy.ts";
 
@@ -41,6 +42,8 @@ class NodeResponse {
   readonly #res: ServerResponse;
   readonly #plain: Methods;
   #isDecided = false;
+  /** Restores `writeHead()`: Bun calls a replaced one for implicit heads, too, and then refuses some of them. */
+  #restoreWriteHead: (() => void) | undefined;
   /** Restores the methods of the head, which waits for the body's first piece, since Node sends both together. */
   #releaseHead: (() => void) | undefined;
   #encoding: Encoding | undefined;
@@ -75,10 +78,12 @@ class NodeResponse {
 
   replaceMethods(): void {
     const res = this.#res;
-    const methods: Methods & { flush(): void } = {
+    const writeHead: Methods["writeHead"] = (...given) => this.#writeHead(...given);
+    const restore = replaceIn(res, ["writeHead"], () => writeHead);
+    this.#restoreWriteHead = () => void (res.writeHead === writeHead && restore()); // a middleware may have wrapped it
+    const methods: Omit<Methods, "writeHead"> & { flush(): void } = {
       write: (...given) => this.#write(...given),
       end: (...given) => this.#end(...given),
-      writeHead: (...given) => this.#writeHead(...given),
       flushHeaders: () => {
         this.#decide(undefined);
         this.#withHead(() => this.#plain.flushHeaders());
@@ -170,6 +175,7 @@ class NodeResponse {
 
   /** Runs a step that sends the head. If the runtime refuses the step, the next step chooses the coding again. */
   #withHead<T>(step: () => T): T {
+    if (this.#encoding === undefined) this.#restoreWriteHead?.();
     try {
       return step();
     } catch (error) {

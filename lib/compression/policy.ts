@@ -126,13 +126,9 @@ export function likedBest<Coding extends CompressionCoding>(
   isUsable: (coding: Coding) => boolean,
 ): Coding | undefined {
   const weights = acceptedCodings(accepted);
-  let best: Coding | undefined;
-  for (const coding of codings) {
-    if (weights[coding] === 0 || weights[coding] < weights.identity) continue;
-    if (best !== undefined && weights[coding] <= weights[best]) continue;
-    if (isUsable(coding)) best = coding;
-  }
-  return best;
+  const isLiked = (coding: Coding): boolean => weights[coding] > 0 && weights[coding] >= weights.identity;
+  const usable = codings.filter((coding) => isLiked(coding) && isUsable(coding));
+  return usable.toSorted((a, b) => weights[b] - weights[a])[0];
 }
 
 /** Updates the fields of a 304 to those of the response that it confirms (RFC 9110, section 15.4.5). */

@@ -300,17 +300,18 @@ async function begin(reader: BodySource["reader"]): Promise<WaitingChunk | BodyS
   let length = 0;
   while (length < MAX_WRITE_SIZE) {
     const reading = reader.read();
-    // A failed read fails the next reader of the body, too.
-    const read = await inThisTurn(reading).catch((): typeof NO_CHUNK_THIS_TURN => NO_CHUNK_THIS_TURN);
-    if (read === NO_CHUNK_THIS_TURN) return { reader, begun, reading };
     try {
+      const read = await inThisTurn(reading);
+      if (read === NO_CHUNK_THIS_TURN) return { reader, begun, reading };
       if (read.done && begun.length === 1) return begun[0];
       if (read.done) return new WaitingChunk(joinBytes(begun.map(({ bytes }) => bytes), length));
-      begun.push(waitingChunk(read.value));
+      const { bytes } = waitingChunk(read.value);
+      length += bytes.length;
+      // Copied before the next read, at which the source may refill its buffer.
+      begun.push(new WaitingChunk(length < MAX_WRITE_SIZE ? new Uint8Array(bytes) : bytes));
     } catch {
       return { reader, begun, reading }; // a failed read fails the next reader of the body, too
     }
-    length += begun.at(-1)!.length;
   }
   return { reader, begun, reading: undefined };
 }

@@ -397,6 +397,20 @@ test("Content-Length does not come beside Transfer-Encoding or trailers", async 
   }
 });
 
+test("a response to HEAD with trailers is sent, though they are not", async () => {
+  for (const type of ["text/html", "image/png"]) {
+    const handle: Handler = (_, res) => {
+      res.setHeader("content-type", type);
+      res.addTrailers({ "x-digest": "1" });
+      res.write(PAGE);
+      res.end(PAGE);
+    };
+    const got = await get(await protocols["http/1.1"](compressed(handle)), { accepted: "gzip", method: "HEAD" });
+    assert.equal(got.status, 200);
+    assert.equal(got.headers["content-encoding"], type === "text/html" ? "gzip" : undefined);
+  }
+});
+
 test("a head that is refused throws where it is sent, and another response can follow", async () => {
   const steps: Readonly<Record<string, (res: ServerResponse) => unknown>> = {
     "/end": (res) => res.end(PAGE),
@@ -443,6 +457,26 @@ test("a head whose fields are refused leaves none of them to the next", async ()
     assert.equal(headers["cache-control"], control);
     assert.equal(headers["x-before"], before);
   }
+});
+
+test("a head that the runtime refuses is refused, and names keep their case", async () => {
+  const heads: [code: string, head: unknown][] = [
+    ["ERR_INVALID_ARG_VALUE", ["x-a", "1", "x-b"]],
+    ["ERR_HTTP_INVALID_HEADER_VALUE", { "x-a": "1", "x-b": undefined }],
+    ["ERR_HTTP_INVALID_HEADER_VALUE", ["x-a", "1", "x-b", undefined]],
+  ];
+  const handle: Handler = (_, res) => {
+    res.setHeader("Content-Type", "text/html");
+    for (const [code, head] of heads) assert.throws(() => res.writeHead(200, head as string[]), { code });
+    const names = (res as unknown as { getRawHeaderNames(): string[] }).getRawHeaderNames();
+    res.writeHead(200, ["X-Names", names.join(), "X-Number", 5, "Set-Cookie", "a=1", "set-cookie", ["b=2", "c=3"]]);
+    res.end(PAGE);
+  };
+  const { headers, ...got } = await get(await protocols["http/1.1"](compressed(handle)), { accepted: "gzip" });
+  assert.equal(headers["x-names"], "Content-Type");
+  assert.equal(headers["x-number"], "5");
+  assert.deepEqual(headers["set-cookie"], ["a=1", "b=2", "c=3"]);
+  assert.equal(await textOfGot({ headers, ...got }), PAGE);
 });
 
 test("end(false) ends the encoded body where it is taken for no chunk", async () => {

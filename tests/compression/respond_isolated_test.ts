@@ -51,6 +51,21 @@ for (const [name, respond] of Object.entries(ways)) {
     }
   });
 
+  test(`${name}: a body whose source refills one buffer for each chunk arrives as it was written`, async () => {
+    for (const count of [1, 3, 200]) {
+      const buffer = new Uint8Array(4000);
+      let made = 0;
+      const pull = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+        buffer.fill(97 + made % 26);
+        if (made++ === count) controller.close();
+        else controller.enqueue(buffer);
+      };
+      const body = new ReadableStream<Uint8Array>({ pull }, { highWaterMark: 0 });
+      const text = Array.from({ length: count }, (_, i) => String.fromCharCode(97 + i % 26).repeat(4000)).join("");
+      assert.equal(await textIn(await respond(asking("gzip"), new Response(body, { headers: HTML }))), text);
+    }
+  });
+
   test(`${name}: a body of many megabytes arrives whole`, async () => {
     const piece = new TextEncoder().encode(textOf(1_000_000));
     let left = 20;
