@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import {
   flushFolder,
   identityOf,
+  ignoreMissing,
   makeDirectory,
   removeFolderNow,
   removeIfSame,
@@ -138,24 +139,21 @@ export class Target {
 
   /** Ends the run: the manifest replaces the journal, which stays for the next run if the file system throws. */
   async end(records: ReadonlyMap<string, FileRecord>): Promise<void> {
-    const writing = this.#writing;
-    if (!writing) return;
-    this.#writing = undefined;
-    await this.#finish(writing, () => {
+    await this.#finish(() => {
       const text = manifestText(this.#former.isCopy, records);
       if (text === this.#former.text) return undefined;
       return writeAtomically(this.#former.folder.at(manifestName), text, { followLinks: false });
     });
   }
 
-  /** Replaces the journal by the result of `write`. */
-  async #finish(writing: Journal, write: () => Promise<unknown> | undefined): Promise<void> {
+  /** Replaces the journal, if this run has begun, by the result of `write`. */
+  async #finish(write: () => Promise<unknown> | undefined): Promise<void> {
+    const writing = this.#writing;
+    if (!writing) return;
+    this.#writing = undefined;
     try {
-      for (const folder of this.#changed) {
-        await flushFolder(folder).catch((error) => {
-          if (error.code !== "ENOENT") throw error; // a folder that was removed meanwhile needs no flush
-        });
-      }
+      // A folder that was removed meanwhile needs no flush.
+      for (const folder of this.#changed) await flushFolder(folder).catch(ignoreMissing);
       writing.requireHeld();
       await write();
       await writing.remove();
@@ -172,17 +170,14 @@ export class Target {
 
   /** Ends the run and removes all internal files of runs. @returns whether there was a manifest. */
   async forget(): Promise<boolean> {
-    const writing = this.#writing!;
-    this.#writing = undefined;
-    await this.#finish(writing, () => this.#removeManifest());
-    return this.#former.text !== undefined;
-  }
-
-  async #removeManifest(): Promise<void> {
     const path = this.#former.folder.at(manifestName);
-    const identity = await identityOf(path);
-    if (identity === undefined || await readManifestText(path) !== this.#former.text) return;
-    await removeIfSame(path, identity);
+    await this.#finish(async () => {
+      const identity = await identityOf(path);
+      if (identity !== undefined && await readManifestText(path) === this.#former.text) {
+        await removeIfSame(path, identity);
+      }
+    });
+    return this.#former.text !== undefined;
   }
 }
 
