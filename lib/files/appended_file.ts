@@ -59,7 +59,6 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
         } catch (error) {
           taken = await whileLocked(error, () => this.#takeRest());
         }
-        this.#rest = behind(this.#rest, taken);
         if (taken > 0) ms = 0;
         else await sleep(ms);
       }
@@ -71,7 +70,9 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
   }
 
   #takeRest(): number {
-    return this.#rest.length === 0 ? 0 : this.#file.takeNow(this.#rest); // flushSync() may have written the rest
+    const taken = this.#rest.length === 0 ? 0 : this.#file.takeNow(this.#rest); // flushSync() may have written the rest
+    this.#rest = behind(this.#rest, taken);
+    return taken;
   }
 
   async rotate(): Promise<void> {} // there is only one file

@@ -160,8 +160,6 @@ export class FollowSource {
       await this.#pause.wait(this.#options.interval);
       try {
         for (const file of await this.#trail.first((error) => this.#warn(error), this.position)) this.#add(file);
-        const [file] = this.#files;
-        if (file !== undefined) file.isBroken = true;
         return;
       } catch (error) {
         this.#warn(fileFailure("read", this.#trail.path, error));
@@ -216,6 +214,7 @@ export class FollowSource {
 
   #add(file: FollowedFile | undefined): boolean {
     if (file === undefined) return false;
+    file.isBroken ||= this.#files.length === 0; // it may be opened again, without the rest of a line
     if (this.#hasEnded) file.close().catch(() => {}); // no read uses the file
     else this.#files.push(file);
     return true;

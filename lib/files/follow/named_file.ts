@@ -102,9 +102,9 @@ export class NamedFile implements FileSequence {
       found.push({ path, format: packed?.format, identity: identityOf(status), label, isNumbered });
     }
     found.sort(inOrder);
-    const isLast = ({ isNumbered, identity }: NamedAs, i: number): boolean =>
-      !isNumbered || found.findLastIndex((each) => each.identity.file === identity.file) === i;
-    return found.filter(isLast); // the name may be a link to the dated file beside it
+    const last = new Map(found.map((each) => [each.identity.file, each]));
+    // The name may be a link to the dated file beside it.
+    return found.filter((each) => !each.isNumbered || last.get(each.identity.file) === each);
   }
 }
 

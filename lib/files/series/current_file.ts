@@ -214,8 +214,13 @@ export class CurrentFile {
   #noteEnd(): void {
     const known = this.file && this.#record.entry(this.number);
     if (known === undefined) return;
-    const { mtime } = proofOfComplete(this.file!.exactStatus());
-    this.#record.noteIfPossible(this.number, { end: this.size, file: { ...known.file, mtime } });
+    let { file } = known;
+    try {
+      file = { ...file, mtime: proofOfComplete(this.file!.exactStatus()).mtime };
+    } catch {
+      // A file server has forgotten the file.
+    }
+    this.#record.noteIfPossible(this.number, { end: this.size, file });
   }
 
   async discard(): Promise<void> {

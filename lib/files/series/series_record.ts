@@ -220,11 +220,11 @@ export class SeriesRecord {
 }
 
 function writeNew(path: string, text: string): void {
-  const file = OpenFile.openNow(path, "wx", { atOnce: true });
+  const file = OpenFile.openNow(path, "wx");
   try {
     if (text !== "") file.writeNow([new TextEncoder().encode(text)]);
   } finally {
-    void file.close();
+    file.closeNow();
   }
 }
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { appendFile, rename, writeFile } from "node:fs/promises";
+import { appendFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { FollowedSeries } from "../../../lib/files/follow/followed_series.ts";
@@ -102,6 +102,21 @@ for (const isSeries of [false, true]) {
         files.forget();
         assert.equal(await followed.reach(14), "line 1\nline 2\n");
         if (!isSeries) assert.match(warnings.join(), /lines behind the position may be lost or read again/);
+      });
+    }));
+
+  test(`followFile() joins half a line of ${what} that a server has lost with no line of the next one`, () =>
+    inFolder(async (folder) => {
+      const { path, sequence } = sequenceIn(folder);
+      await writeFile(path, "line 1\nhalf of");
+      await following(sequence, async (followed, files) => {
+        assert.equal(await followed.reach(14), "line 1\nhalf of");
+        await rm(path);
+        files.forget();
+        const next = followed.reach(22);
+        await pause(30);
+        await writeFile(isSeries ? join(folder, "app-00002.log") : path, "line 2\n");
+        assert.equal(await next, "line 1\nhalf of\nline 2\n");
       });
     }));
 }
