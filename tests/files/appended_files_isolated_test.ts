@@ -489,7 +489,7 @@ test("flushSync() of a series writes what waits for room on a full disk, whateve
       const written = Promise.allSettled([writer.write(text), writer.write("last\n")]);
       assert.match((await warned).message, /no space is left/);
       assert.throws(() => stream.flushSync(), { code: "ENOSPC" });
-      assert.equal(readFileSync(path, "utf8"), "first\n");
+      assert.ok(`first\n${text}`.startsWith(readFileSync(path, "utf8"))); // the part stays for the repetition
       rmSync(ballast);
       if (appendsOther) appendFileSync(path, "y".repeat(150_000));
       stream.flushSync();
