@@ -31,7 +31,7 @@ const MAX_LINE = 65_536;
  * - Its bytes, in a compressed file, in a copy whose original was truncated or left behind, or under another number. A
  *   file that was last written before the position's time is no copy. Several files with these bytes prove nothing,
  *   since logs may have equal lines; nor does one file, if a candidate before it was written since, or if its time of
- *   birth differs and the line before the position is repeated in it.
+ *   birth differs and it is on the same disk, or the line before the position is repeated in it.
  * - Before any whole line, its number in a series.
  */
 export async function identify(
@@ -84,6 +84,10 @@ function hasOtherBirth({ format, identity }: Candidate, { born }: FollowPosition
   return format === undefined && born > 0 && identity.born > 0 && identity.born !== born;
 }
 
+function diskOf({ file }: Pick<FollowedIdentity, "file">): string {
+  return file.slice(0, file.indexOf(" "));
+}
+
 /**
  * Opens a file at a position if its bytes prove that it is the position's; an unreadable or damaged file proves nothing.
  *
@@ -99,7 +103,8 @@ async function openProven(
   try {
     file = await openAny(candidate, position.offset, beginsAnew);
     const isSame = file !== undefined && isProven(file.place.mark, position) &&
-      !(isAlone && hasOtherBirth(candidate, position) && await isRepeated(candidate, position.offset, beginsAnew));
+      !(isAlone && hasOtherBirth(candidate, position) &&
+        (diskOf(file.identity) === diskOf(position) || await isRepeated(candidate, position.offset, beginsAnew)));
     if (isSame) return file;
   } catch (error) {
     await file?.close();

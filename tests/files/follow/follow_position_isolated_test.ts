@@ -110,7 +110,7 @@ for (let seed = 1; seed <= tries(60); seed++) {
         }
         const kept: FollowPosition = JSON.parse(reader.kept);
         isProven &&= !log.hasRemoved && (!log.isChanged || kept.head > 0 && !log.header) || kept.file === "";
-        reader.kept = JSON.stringify(await disks[disk](kept, random));
+        reader.kept = JSON.stringify(await disks[disk](log.hasMoved && kept.file ? onOtherDisk(kept) : kept, random));
         await reader.run(random(3), () => random(2) === 0, () => false, 1 + random(99));
       }
       await log.write(); // ends half a line
@@ -276,14 +276,36 @@ test("followFile() goes on in a copy of its file, whatever damaged or unreadable
     assert.deepEqual(openFilesIn(folder), []);
   }));
 
-test("followFile() takes a file with another time of birth for a copy, unless the line before the position is repeated", () =>
+/** Changes a position to that of a file on another disk. */
+function onOtherDisk(position: FollowPosition): FollowPosition {
+  return { ...position, file: position.file.replace(/^-?\d+/, (device) => String(BigInt(device) + 1n)) };
+}
+
+test("followFile() reads a new file of the same disk from its beginning, even if its lines are equal, and tells of it", (context) =>
+  inFolder(async (folder) => {
+    const path = join(folder, "app.log");
+    const lines = "starting\nlistening\n";
+    await writeFile(path, lines);
+    const position = await positionAfter(path, lines.length);
+    if (position.born === 0) return context.skip("the disk has no times of birth");
+    await rm(path);
+    await pause(20); // for another time of birth
+    await writeFile(path, `${lines}failed\n`);
+    const warnings: string[] = [];
+    const onWarning = ({ message }: Error): void => void warnings.push(message);
+    const length = lines.length + 7;
+    assert.equal(await within(readFrom(path, position, length, { onWarning }), "the lines"), `${lines}failed\n`);
+    assert.match(warnings.join(), /^Cannot go on reading .*app\.log: lines behind the position may be lost/);
+  }));
+
+test("followFile() takes a file of another disk with another time of birth for a copy, unless the line before the position is repeated", () =>
   inFolder(async (folder) => {
     const path = join(folder, "app.log");
     const end = "-".repeat(80); // more than the bytes of the proof
     const logs = [["1\n2\n", "", 0], ["1\n1\n", "1\n1\n", 1], [`1 ${end}\n2 ${end}\n`, "", 0]] as const;
     for (const [before, again, count] of logs) {
       await writeFile(path, before);
-      const position = await positionAfter(path, before.length);
+      const position = onOtherDisk(await positionAfter(path, before.length));
       await pause(20); // for another time of birth
       await writeFile(`${path}.new`, `${before}3\n`);
       await rename(`${path}.new`, path);

@@ -51,7 +51,7 @@ export class RotatedLog {
   readonly #form: string;
   /** The path of the file that is written. */
   #file: string;
-  #hasMoved = false;
+  hasMoved = false;
   readonly header: string;
 
   constructor(path: string, random: (below: number) => number) {
@@ -70,7 +70,7 @@ export class RotatedLog {
 
   /** Whether files get other bytes under their names, so that a position without a whole line proves none. */
   get isChanged(): boolean {
-    return this.#isCopied || this.#isCompressed || this.#hasMoved;
+    return this.#isCopied || this.#isCompressed || this.hasMoved;
   }
 
   /** Makes files of other programs, and damaged ones with names of rotated files. */
@@ -171,7 +171,7 @@ export class RotatedLog {
   /** Replaces each file by a copy with its time, as on another disk. */
   async #move(): Promise<void> {
     if (this.#link === "hard") return;
-    this.#hasMoved = true;
+    this.hasMoved = true;
     const folder = dirname(this.path);
     for (const name of await readdir(folder)) {
       const path = join(folder, name);
