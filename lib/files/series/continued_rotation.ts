@@ -227,9 +227,7 @@ export class ContinuedRotation implements SeriesWriter, ImmediateTarget {
 
   async discard(): Promise<void> {
     this.giveUp();
-    await this.#current.discard();
-    await this.#upkeep.stop();
-    this.#leave();
+    await this.#current.discard().finally(() => this.#upkeep.stop()).finally(() => this.#leave());
   }
 
   /** Stops retries, and the wait for another stream. */

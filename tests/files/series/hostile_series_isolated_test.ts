@@ -17,6 +17,7 @@ import {
   RotatingFileWritable,
   type RotationOptions,
 } from "../../../lib/files/mod.ts";
+import { SeriesRecord } from "../../../lib/files/series/series_record.ts";
 import { inFolder } from "../../support/folders.ts";
 import { atLast, LIMIT, pause, turn, until, within } from "../../support/waits.ts";
 import { cannotMount, onDiskOfFewFiles, openFilesIn } from "../written.ts";
@@ -488,3 +489,50 @@ test("a file that cannot be recorded takes no number, however often that is trie
     await writer.close();
     assert.equal(await readFile(join(directory, "app-00001.log"), "utf8"), "a line\n");
   }));
+
+/** Lets a function of the system fail until the end of a test; undefined if imports do not follow the module. */
+function failing(name: "closeSync" | "fstatSync", code: string, isDue: () => boolean): Disposable | undefined {
+  const own = fs[name] as (...args: unknown[]) => unknown;
+  const set = (call: unknown): void => {
+    Object.assign(fs, { [name]: call });
+    syncBuiltinESMExports();
+  };
+  set((...args: unknown[]) => {
+    const isFailing = isDue();
+    const result = isFailing && name === "fstatSync" ? undefined : own(...args);
+    if (isFailing) throw Object.assign(new Error(`${code}: ${name}`), { code });
+    return result;
+  });
+  if (files[name] !== own) return { [Symbol.dispose]: () => set(own) };
+  set(own);
+  return undefined;
+}
+
+test("a record whose bytes a server refuses at its close replaces no other", (context) =>
+  inFolder(async (directory) => {
+    await written(directory, ["one\n"]);
+    const before = await readFile(join(directory, RECORD), "utf8");
+    const record = new SeriesRecord(directory, RECORD, { isLost: false });
+    record.load();
+    record.reserve(9);
+    using failed = failing("closeSync", "EDQUOT", () => true);
+    if (failed === undefined) return context.skip("imports of this runtime do not follow the module");
+    assert.throws(() => record.rewrite(), { code: "EDQUOT" });
+    assert.deepEqual([await readFile(join(directory, RECORD), "utf8"), openFilesIn(directory)], [before, []]);
+    assert.deepEqual((await readdir(directory)).sort(), [RECORD, "app-00001.log"]);
+  }));
+
+for (const how of ["close", "abort"] as const) {
+  test(`${how}() leaves a series whose open file a server has forgotten`, (context) =>
+    inFolder(async (directory) => {
+      let isStale = false;
+      using failed = failing("fstatSync", "ESTALE", () => isStale);
+      if (failed === undefined) return context.skip("imports of this runtime do not follow the module");
+      const writer = open(directory).getWriter();
+      await writer.write("one\n");
+      isStale = true;
+      await writer[how]().finally(() => isStale = false);
+      assert.deepEqual(openFilesIn(directory), []);
+      assert.equal(await written(directory, ["two\n"]), "one\ntwo\n");
+    }));
+}
