@@ -61,6 +61,8 @@ export interface Rules {
   readonly hasOpaqueTags?: boolean;
   /** Whether objects have no tags, and requests for them are refused. */
   readonly lacksTags?: boolean;
+  /** Whether the credentials may not read tags. */
+  readonly hidesTags?: boolean;
   /** Whether requests to delete several objects are refused. */
   readonly lacksDeleteObjects?: boolean;
   /** The limit of all objects and parts in bytes; deleting needs no space. */
@@ -253,6 +255,7 @@ export class FakeStore {
       }
       case "GetTags": {
         if (this.rules.lacksTags) return failure(501, "NotImplemented");
+        if (this.rules.hidesTags) return failure(403, "AccessDenied");
         const tags = [...new URLSearchParams(this.objects.get(key)?.fields["x-amz-tagging"])];
         const list = tags.map(([key, value]) =>
           `<Tag><Key>${key}</Key><Value>${value.replaceAll("&", "&amp;")}</Value></Tag>`

@@ -354,3 +354,13 @@ test("a range to Infinity, and options that are undefined, are as if they were n
     await bucket.copy("a", "b", { contentType: undefined });
     assert.equal((await bucket.head("b"))?.contentType, "text/plain");
   }));
+
+test("copies and joins need no right to read tags", () =>
+  withStore(async (store) => {
+    store.rules = { hidesTags: true };
+    const bucket = store.bucket();
+    const { etag, size } = await bucket.put("a", new Uint8Array(10));
+    await bucket.copy("a", "b", { overwrite: false });
+    await bucket.join([{ key: "a", etag, size }], "c", { overwrite: false });
+    assert.deepEqual(["b", "c"].map((key) => store.objects.has(key)), [true, true]);
+  }));

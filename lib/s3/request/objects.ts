@@ -171,11 +171,14 @@ export function bareTag(etag: string): string {
 }
 
 /** The status of a store that refuses unsupported conditions. */
-const NOT_IMPLEMENTED = 501;
+const [FORBIDDEN, NOT_IMPLEMENTED] = [403, 501];
 /** The statuses of stores that do not support a request. */
 const UNSUPPORTED: readonly number[] = [400, 404, 405, NOT_IMPLEMENTED];
 
-/** Reads the tags of an object, as the field that a copy of it keeps; none if the store has no tags. */
+/**
+ * Reads the tags of an object, as the field that a copy of it keeps; none if the store has no tags, or the credentials do
+ * not allow to read them: then a copy needs no more rights than the store's own.
+ */
 export async function tagsOf(
   store: Store,
   key: string,
@@ -187,7 +190,8 @@ export async function tagsOf(
     const pairs = tags.map((tag) => ["Key", "Value"].map((name) => encoded(tag.text(name) ?? "")).join("="));
     return { ...(pairs.length > 0 && { "x-amz-tagging": pairs.join("&") }) };
   }).catch((error) => {
-    if (UNSUPPORTED.includes((error as S3Error).status ?? 0)) return {};
+    const { code, status = 0 } = error as S3Error;
+    if (UNSUPPORTED.includes(status) || status === FORBIDDEN || code === "MALFORMED_RESPONSE") return {};
     throw error;
   });
 }
