@@ -68,7 +68,7 @@ async function copyOne(
     };
     const request = { method: "PUT", action: "copy to", key: to, headers, isSlow: true, signal } as const;
     const stored = await store.send(request, (answer) => answer.etagIn("CopyObjectResult"));
-    if (bareTag(stored) !== bareTag(etag)) await requireUnchanged(store, [source], signal);
+    if (bareTag(stored) !== bareTag(etag)) await requireUnchanged(store, [source], signal, to);
     return { key: to, size, etag: stored };
   }
   const all = { ...fields, ...await tagsOf(store, key, signal) };
@@ -84,9 +84,8 @@ export async function composeObject(
   to: string,
   options: S3PutOptions,
 ): Promise<S3Stored> {
-  const { store } = context;
   const filled = sources.filter(({ size }) => size > 0);
-  if (filled.length === 0) return await putObject(store, to, bytesBody(new Uint8Array()), options);
+  if (filled.length === 0) return await putObject(context.store, to, bytesBody(new Uint8Array()), options);
   const fields = fieldsOf(options);
   if (filled.length === 1) return await copyOne(context, filled[0], to, fields, fields, options);
   return await storeParts(context, partsOf(filled, sizeFor(filled)), to, fields, options);
@@ -155,18 +154,23 @@ async function storeParts(
   }
 }
 
-/** Requires that objects are those which were copied: some stores ignore the condition of a copy. */
+/**
+ * Requires that objects are those which were copied: some stores ignore the condition of a copy. The source of a completed
+ * copy, `to`, may be missing, or be replaced by the copy.
+ */
 async function requireUnchanged(
   store: Store,
   sources: Iterable<JoinedObject>,
   signal: AbortSignal | undefined,
+  to?: string,
 ): Promise<void> {
   const left = [...sources];
   while (left.length > 0) {
     await Promise.all(
-      left.splice(0, AT_ONCE).map(async ({ key, etag }) => {
+      left.splice(0, AT_ONCE).map(async ({ key, size, etag }) => {
         const there = await headObject(store, key, signal);
-        if (there !== undefined && bareTag(there.etag) === bareTag(etag)) return;
+        if (there === undefined ? to !== undefined : bareTag(there.etag) === bareTag(etag)) return;
+        if (key === to && there?.size === size) return;
         throw brokenFailure(store.subjectOf({ action: "copy", key }), "OBJECT_CHANGED", "it was replaced or removed");
       }),
     );

@@ -250,8 +250,10 @@ export class FakeStore {
         const isOther = req.headers["x-amz-metadata-directive"] === "REPLACE";
         const { "x-amz-tagging": tags } = source.fields;
         const fields = isOther ? { ...fieldsOf(req), ...(tags && { "x-amz-tagging": tags }) } : source.fields;
-        this.#keep(key, source.bytes, fields, source.etag, source.size);
-        return document("CopyObjectResult", `<ETag>${source.etag}</ETag>`);
+        // A copy has one part, whatever the parts of its source.
+        const etag = source.size === undefined ? `"${md5(source.bytes).toString("hex")}"` : source.etag;
+        this.#keep(key, source.bytes, fields, etag, source.size);
+        return document("CopyObjectResult", `<ETag>${etag}</ETag>`);
       }
       case "GetTags": {
         if (this.rules.lacksTags) return failure(501, "NotImplemented");

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import test from "node:test";
-import { S3Bucket, type S3Error, type S3PutOptions } from "../../lib/s3/mod.ts";
+import { S3Bucket, type S3Error, type S3PutOptions, type S3Stored } from "../../lib/s3/mod.ts";
 import { isLong } from "../support/long_run.ts";
+import { until } from "../support/waits.ts";
 import { type FakeStore, stores } from "./fake_store.ts";
 import { bytesOf, digestOf, streamOf, withStore } from "./scene.ts";
 
@@ -186,6 +187,42 @@ test("a copy keeps what is not replaced, whatever the size", () =>
           store.objects.get("to")!.fields;
         assert.deepEqual(fields, expected, `${title} of ${size}`);
       }
+    }
+  }));
+
+test("a completed copy of an object in parts succeeds: onto itself, or if its source is moved away meanwhile", () =>
+  withStore(async (store) => {
+    const bucket = store.bucket({ retries: 0 });
+    for (const isRemoved of [false, true]) {
+      for (const to of ["a", "b"]) {
+        await bucket.delete("b");
+        const { etag } = await stored(bytesOf(9 * MIB));
+        const copied = (): boolean => store.objects.get(to)?.fields["content-type"] === "text/css";
+        const moved = (): Promise<void> => until(copied, "the copy").then(() => void store.objects.delete("a"));
+        store.fails(({ operation }) => operation === "CopyObject" && isRemoved ? { until: moved() } : undefined);
+        const copy = await bucket.copy("a", to, { contentType: "text/css" });
+        store.fails(() => undefined);
+        assert.notEqual(copy.etag, etag);
+        assert.deepEqual({ ...copy, etag: "" }, { key: to, size: 9 * MIB, etag: "" });
+        assert.equal(store.objects.has("a"), !isRemoved);
+      }
+    }
+    async function stored(bytes: Uint8Array): Promise<S3Stored> {
+      const writable = bucket.writable("a");
+      await streamOf(bytes, 4 * MIB).pipeTo(writable);
+      return writable.stored!;
+    }
+    // A store that ignores the condition of a copy has copied another object.
+    store.rules = stores.B2;
+    for (const to of ["a", "b"]) {
+      await stored(bytesOf(9 * MIB));
+      store.fails(({ operation }) => {
+        if (operation !== "CopyObject") return undefined;
+        store.objects.set("a", { ...store.objects.get("a")!, bytes: bytesOf(MIB), etag: '"other"' });
+        return undefined;
+      });
+      await assert.rejects(bucket.copy("a", to, { contentType: "text/css" }), { code: "OBJECT_CHANGED" }, to);
+      store.fails(() => undefined);
     }
   }));
 

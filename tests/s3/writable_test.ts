@@ -6,6 +6,7 @@ import process from "node:process";
 import { S3Bucket } from "../../lib/s3/mod.ts";
 import { inFolder } from "../support/folders.ts";
 import { until, within } from "../support/waits.ts";
+import type { Fault } from "./fake_store.ts";
 import { bytesOf, digestOf, streamOf, withStore } from "./scene.ts";
 
 const MIB = 2 ** 20;
@@ -161,6 +162,34 @@ for (const size of [1000, 9 * MIB]) {
         }
       }));
   }
+}
+
+for (const [last, size] of [["PutObject", 1000], ["CompleteUpload", 9 * MIB]] as const) {
+  test(`an abort while ${last} or the look at its object hangs waits for one look at most`, () =>
+    withStore(async (store) => {
+      for (const hung of [last, "HeadObject"]) {
+        for (const end of ["abort()", "a signal"]) {
+          store.objects.clear();
+          store.asked.length = 0;
+          const faults: Fault[] = hung === last ? ["stall"] : ["reset after"];
+          store.fails(({ operation }) => {
+            return operation === "HeadObject" ? "stall" : operation === last ? faults.shift() : undefined;
+          });
+          const controller = new AbortController();
+          const options = { signal: controller.signal, overwrite: false };
+          const writer = store.bucket({ timeout: 200 }).writable("a", options).getWriter();
+          writer.closed.catch(() => {}); // as close()
+          await writer.write(bytesOf(size));
+          const reason = new Error("enough");
+          const closed = assert.rejects(writer.close(), (error) => error === reason);
+          await until(() => store.asked.includes(`${hung} a`), "the request that hangs");
+          if (end === "abort()") await writer.abort(reason).catch((error) => assert.equal(error, reason));
+          else controller.abort(reason);
+          await closed;
+          assert.equal(store.asked.filter((asked) => asked === "HeadObject a").length, 1, `${hung}, ${end}`);
+        }
+      }
+    }));
 }
 
 test("writable() does not abort what it has completed, and finds out whether it has", () =>

@@ -111,15 +111,15 @@ export async function storeObject(
     const isRefused = isRepeated && (error as S3Error).code === "PreconditionFailed";
     const isLost = isAborted && ((error as Partial<S3Error>).status ?? 500) >= 500;
     const isLooked = isRefused || isLost || isUnknown(error);
-    const there = isLooked ? await headObject(store, key).catch(() => undefined) : undefined;
+    const there = isLooked ? await headObject(store, key, signal, isFinished).catch(() => undefined) : undefined;
     if (there !== undefined && await isOurs(there)) return { key, size: there.size, etag: there.etag };
     signal?.throwIfAborted();
     throw error;
   }
 }
 
-export async function headObject(store: Store, key: string, signal?: AbortSignal): Promise<S3Object | undefined> {
-  return (await findObject(store, key, signal))?.object;
+export async function headObject(...args: Parameters<typeof findObject>): Promise<S3Object | undefined> {
+  return (await findObject(...args))?.object;
 }
 
 const STORED = /^(?:cache-control|content-(?:disposition|encoding|language|type)|expires|x-amz-meta-.+)$/;
@@ -129,6 +129,7 @@ export async function findObject(
   store: Store,
   key: string,
   signal?: AbortSignal,
+  isFinished = false,
 ): Promise<{ readonly object: S3Object; readonly fields: Readonly<Record<string, string>> } | undefined> {
   try {
     return await store.send({
@@ -137,6 +138,7 @@ export async function findObject(
       key,
       headers: store.checksums ? { "x-amz-checksum-mode": "ENABLED" } : {},
       signal,
+      isFinished,
     }, (answer) => {
       const fields = Object.fromEntries([...answer.response.headers].filter(([name]) => STORED.test(name)));
       return Promise.resolve({ object: objectOf(key, answer), fields });

@@ -41,7 +41,7 @@ export interface StoreRequest {
   readonly isBodyUnsigned?: boolean;
   readonly isSlow?: boolean;
   readonly signal?: AbortSignal | undefined;
-  /** Whether an attempt may finish after the signal is aborted, within {@linkcode Store.timeout}. */
+  /** Whether one attempt may be sent and finish after the signal is aborted, within {@linkcode Store.timeout}. */
   readonly isFinished?: boolean;
   /** Whether each attempt creates something that only a readable response identifies. */
   readonly isCreated?: boolean;
@@ -176,8 +176,8 @@ export class Store {
 
   async #attempt<T>(url: string, request: StoreRequest, read: ReadAnswer<T>): Promise<T> {
     const { body, isSlow = false, isFinished = false } = request;
-    request.signal?.throwIfAborted();
     const signal = isFinished ? undefined : request.signal;
+    signal?.throwIfAborted();
     const subject = this.subjectOf(request);
     const { closing } = this;
     if (closing.aborted) throw brokenFailure(subject, "CLOSED", "the bucket was closed");
