@@ -8,7 +8,7 @@ import { requireOwnSite } from "./cross_site.ts";
 import type { UploadInfo } from "./handler_options.ts";
 import { type Settings, typeOf } from "./settings.ts";
 import { type Admission, headersOf, type UploadRequest } from "./incoming.ts";
-import { essenceOf, parseBoolean } from "../../semantics/mod.ts";
+import { contentCodings, essenceOf, parseBoolean } from "../../semantics/mod.ts";
 import { decodePath, pathBelow, requireName } from "./naming.ts";
 import { type Place, requireConditions } from "./storage.ts";
 
@@ -75,7 +75,8 @@ export function isFormRequest({ method, source }: UploadRequest): boolean {
 
 /** Whether a body can be kept as received and stored later; false for forms and bodies to decode. */
 export function isResumable({ save }: Settings, request: UploadRequest): boolean {
-  return !isFormRequest(request) && !(save.decode && fieldOf(request.source, "content-encoding") !== undefined);
+  const coding = fieldOf(request.source, "content-encoding");
+  return !isFormRequest(request) && !(save.decode && contentCodings(coding ?? "").length > 0);
 }
 
 /** Decides by the header and the names of files whether the file or form in a request is admitted; throws if it is not. */

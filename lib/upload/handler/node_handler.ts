@@ -43,8 +43,7 @@ export function answerWaiting(server: unknown, settings: Settings, req: Incoming
     read.call(req, size);
   };
   const { emit } = (server ?? {}) as Partial<EventEmitter>;
-  if (emit === undefined) answerNode(settings, req, res, undefined);
-  else emit.call(server as EventEmitter, "request", req, res);
+  if (!emit?.call(server as EventEmitter, "request", req, res)) answerNode(settings, req, res, undefined);
 }
 
 async function respond(

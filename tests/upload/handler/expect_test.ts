@@ -114,6 +114,26 @@ test("checkContinue() answers by the handler itself where a listener of one's ow
     server.close();
   }));
 
+test("checkContinue() answers by the handler itself if the server has no listener of requests", () =>
+  inUploads(async (directory) => {
+    const uploads = createUploadHandler({ directory, accept: "text/*" });
+    const server = createServer().on("checkContinue", uploads.checkContinue);
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    for (const [type, status] of [["text/plain", 201], ["image/png", 415]] as const) {
+      const client = await RawClient.open((server.address() as AddressInfo).port);
+      client.ask("PUT", "/note", [...EXPECT, `Content-Type: ${type}`]);
+      if (status === 201) {
+        assert.equal((await client.answer()).status, 100);
+        client.send("hello");
+      }
+      assert.equal((await client.answer()).status, status);
+      client.close();
+    }
+    server.closeAllConnections();
+    server.close();
+    assert.deepEqual(await filesIn(directory), { note: "hello" });
+  }));
+
 for (const entry of ["fetch", "serve()"]) {
   test(`${entry}: a sender who waits to be asked is asked, and its upload stored`, () =>
     serving(entry, {}, async ({ port, folder }) => {
