@@ -58,7 +58,7 @@ export async function readUntil(reader: ReadableStreamDefaultReader<Uint8Array>,
 export async function soon<T>(promise: Promise<T>, otherwise: string): Promise<T> {
   let timer: ReturnType<typeof setTimeout>;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(otherwise)), 10_000);
+    timer = setTimeout(() => reject(new Error(otherwise)), 30_000);
   });
   return await Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
