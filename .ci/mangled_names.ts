@@ -37,7 +37,6 @@ export const mangledNames: readonly string[] = [
   "closeRequest",
   "closeRequested",
   "closeRequests",
-  "closeSide",
   "closeSteps",
   "closeWhenWritten",
   "closedPromise",
