@@ -11,12 +11,13 @@ import { Worker } from "node:worker_threads";
 import { isLockName, pidNamespace, ProcessLock } from "../../lib/files/internal.ts";
 import { inFolder } from "../support/folders.ts";
 import { isLong } from "../support/long_run.ts";
+import { root } from "../support/runtime.ts";
 import { LIMIT, until, within } from "../support/waits.ts";
 import type { Task } from "./lock_process.ts";
 import { needs } from "../support/needs.ts";
 
 const program = new URL("lock_process.ts", import.meta.url);
-const words = process.versions.deno ? ["run", "-A", "--no-check"] : [];
+const words = process.versions.deno ? ["run", "-A", "--no-check", "--config", join(root, "deno.json")] : [];
 /** The number of times that each process has the lock. */
 const ROUNDS = isLong ? 200 : 8;
 const cannotInspect = needs("proc");
