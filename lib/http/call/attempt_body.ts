@@ -84,19 +84,26 @@ export class AttemptBody implements RequestBody {
   }
 
   cancel(reason: unknown): void {
-    this.proceed(false);
+    this.#revoke();
     this.#cancelled = true;
     this.#reason = reason;
     if (this.#isAbandoned) this.#stop(reason);
   }
 
-  proceed(isPermitted: boolean = true): void {
-    this.#isPermitted ??= isPermitted;
+  proceed(): void {
+    this.#isPermitted ??= true;
+    this.#permission?.end();
+  }
+
+  /** Withdraws the permission, also one in whose turn nothing was read yet: the next attempt reads the body from its start. */
+  #revoke(): void {
+    this.#isPermitted = false;
     this.#permission?.end();
   }
 
   /** Returns the same body, of which nothing was read, for another attempt. */
   renew(): AttemptBody {
+    this.#revoke();
     return new AttemptBody(this.#body, this.#terms);
   }
 

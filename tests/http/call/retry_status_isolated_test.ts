@@ -4,6 +4,7 @@ import test from "node:test";
 import { HttpClient, type HttpClientEvent, type HttpInterceptor, type HttpRequestInit } from "../../../lib/http/mod.ts";
 import { retryAfter } from "../../../lib/http/call/retries.ts";
 import { until } from "../../support/waits.ts";
+import { ErrorCode } from "../faults/http2_frames.ts";
 import { respond, type ServerRequest, whenWhole } from "../faults/server_request.ts";
 import { failureOf } from "../faults/trial.ts";
 import { PROTOCOLS, scene } from "../scene.ts";
@@ -98,6 +99,35 @@ for (const protocol of PROTOCOLS) {
         assert.ok(requests.every(({ received }) => received === 0));
       }),
   );
+
+  const refusals: Readonly<Record<string, (request: ServerRequest) => void>> = {
+    "with a status in retryStatuses": (request) => respond(request, 503, Buffer.from(""), { "retry-after": "0" }),
+    ...(protocol !== "http/1.1" && { "with REFUSED_STREAM": (request) => request.reset(ErrorCode.refusedStream) }),
+  };
+  for (const [how, refuse] of Object.entries(refusals)) {
+    test(name(`a stream that is permitted and refused ${how} in one packet arrives whole, or not at all`), () => {
+      let arrived = "";
+      const onRequest = (request: ServerRequest): void => {
+        request.socket.cork();
+        request.inform(100);
+        if (request.path === "/1" && requestsSeen++ === 0) refuse(request);
+        else {
+          request.onBytes = (bytes) => arrived += Buffer.from(bytes).toString();
+          whenWhole(request, () => respond(request, 200, Buffer.from("ok")));
+        }
+        request.socket.uncork();
+      };
+      let requestsSeen = 0;
+      return scene(protocol, { retryStatuses: BUSY }, onRequest, async ({ client, url }) => {
+        const body = (async function* () {
+          for (const text of ["first ", "second ", "third"]) yield Buffer.from(text);
+        })();
+        const init = { method: "PUT", body, headers: { expect: "100-continue" } };
+        const outcome = await client.fetch(`${url}/1`, init).then(({ status }) => status, () => 0);
+        assert.equal(arrived, outcome === 200 ? "first second third" : "");
+      });
+    });
+  }
 
   test(
     name("a pause longer than maxRetryAfter, or than what is left of timeout, is not made"),
