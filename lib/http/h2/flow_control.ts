@@ -76,8 +76,8 @@ export interface BodySenderEvents {
 }
 
 /**
- * Sends request bodies as the server's windows and the transport permit, a frame of each in turn. A body's first piece is read once it could be sent, and each further
- * one once the last was sent.
+ * Sends request bodies as the server's windows and the transport permit, a frame of each in turn. A body's first piece is read once the transport takes more, and each
+ * further one once the last was sent.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-5.2}
  */
 export class BodySender {
@@ -90,7 +90,7 @@ export class BodySender {
   readonly #peer: PeerSettings;
   readonly #origin: string;
   readonly #events: BodySenderEvents;
-  /** The streams that have bytes to send or read, and room in their own window. */
+  /** The streams that have bytes to read, or to send within their own window. */
   #queue: Http2Stream[] = [];
   #first = 0;
   /** The streams whose bodies are in the output, in that order, and not known to be taken by the system. */
@@ -126,10 +126,12 @@ export class BodySender {
 
   /** Queues a stream whose window has grown, or that has a new piece. */
   queue(stream: Http2Stream): void {
-    if (stream.isQueued || stream.body === undefined || stream.isReading || stream.sendWindow <= 0) return;
+    if (stream.isQueued || stream.body === undefined || stream.isReading) return;
+    const isUnread = stream.piece === undefined; // its end may be near, which needs no window
+    if (stream.sendWindow <= 0 && !isUnread) return;
     stream.isQueued = true;
     this.#queue.push(stream);
-    if (this.window > 0) this.#events.onReady();
+    if (this.window > 0 || isUnread) this.#events.onReady();
   }
 
   /** Removes an ended stream, which would otherwise stay in the queue while the connection's window is empty. */
@@ -173,7 +175,7 @@ export class BodySender {
     const now = this.hasQueued ? performance.now() : 0;
     while (this.hasQueued && this.window > 0 && !this.#transport.full) {
       const stream = this.#queue[this.#first];
-      const size = stream.sendWindow <= 0 ? 0 : this.#nextSize(stream);
+      const size = this.#nextSize(stream);
       if (size > 0 && !this.#output.fits(FRAME_HEADER + size)) {
         this.#output.flush(); // and find out whether the transport takes more
         continue;
@@ -182,15 +184,25 @@ export class BodySender {
       if (++this.#first > 64) this.#compact();
       if (stream.piece?.length === 0) this.#onBroken(stream, takenBack(this.#origin));
       else if (size > 0) this.#send(stream, size, now);
-      else if (stream.sendWindow > 0) this.#read(stream);
+      else if (stream.piece === undefined) this.#read(stream);
     }
+    if (this.window <= 0) this.#readUnsendable();
     if (this.#first === this.#queue.length && this.#first > 0) this.#compact();
   }
 
-  /** Returns the bytes of a stream's next frame; 0 if there are none yet. */
+  /** Reads the first pieces of bodies while the connection's window is empty: the end of an empty body needs no window (RFC 9113 section 6.9.1). */
+  #readUnsendable(): void {
+    for (const stream of this.#queue.slice(this.#first)) {
+      if (stream.piece !== undefined || this.#transport.full) continue;
+      this.drop(stream);
+      this.#read(stream);
+    }
+  }
+
+  /** Returns the bytes of a stream's next frame; 0 if there are none yet, or no room in its window. */
   #nextSize(stream: Http2Stream): number {
     const { piece } = stream;
-    if (piece === undefined) return 0;
+    if (piece === undefined || stream.sendWindow <= 0) return 0;
     const { maxFrameSize } = this.#peer;
     return Math.min(piece.length - stream.pieceAt, stream.sendWindow, this.window, maxFrameSize, MAX_FRAME_SIZE);
   }

@@ -189,6 +189,7 @@ export class Session
 
   onPeerSettings(isFirst: boolean): void {
     const peer = this.#peer;
+    this.#encoder.setMaxTableSize(peer.leastTableSize);
     this.#encoder.setMaxTableSize(peer.headerTableSize);
     this.#sender.onInitialWindow(this.#streams.all());
     const limit = Math.min(this.#options.maxConcurrentStreams, peer.maxConcurrentStreams);

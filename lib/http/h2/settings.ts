@@ -24,6 +24,8 @@ export function ourSettings(streamWindow: number, maxHeaderSize: number): number
 export class PeerSettings {
   isKnown = false;
   headerTableSize = 4096;
+  /** The smallest table size that the last frame passed through: a frame may have a setting twice. */
+  leastTableSize = 4096;
   maxConcurrentStreams: number = Infinity;
   initialWindowSize: number = h2.DEFAULT_WINDOW;
   maxFrameSize: number = h2.DEFAULT_FRAME_SIZE;
@@ -34,6 +36,7 @@ export class PeerSettings {
       const message = `the server sent SETTINGS of ${end - start} bytes, no multiple of 6`;
       throw new h2.ConnectionFault(h2.FRAME_SIZE_ERROR, message);
     }
+    this.leastTableSize = this.headerTableSize;
     for (let at = start; at < end; at += 6) {
       this.#set((chunk[at] << 8) | chunk[at + 1], h2.readNumber(chunk, at + 2) >>> 0);
     }
@@ -43,6 +46,7 @@ export class PeerSettings {
   #set(identifier: number, value: number): void {
     if (identifier === HEADER_TABLE_SIZE) {
       this.headerTableSize = value;
+      this.leastTableSize = Math.min(this.leastTableSize, value);
     } else if (identifier === MAX_CONCURRENT_STREAMS) {
       this.maxConcurrentStreams = value;
     } else if (identifier === INITIAL_WINDOW_SIZE) {

@@ -87,18 +87,27 @@ test("a body is not asked for more while the stream's window is closed", async (
   assert.equal(body.reads, 2);
 });
 
-test("a body is not asked for anything while the connection's window is closed", async () => {
-  const { session, peer } = await openSession({}, { [Setting.initialWindowSize]: 1_000_000 });
-  ask(session, "/", { ...post, body: new WholeBody(Buffer.alloc(WINDOW)) });
-  await turn();
-  const body = new ScriptedBody().give(Buffer.alloc(5));
-  ask(session, "/", { ...post, body });
-  await turn();
-  assert.equal(body.reads, 0);
-  peer.take();
-  peer.widen(0, 5);
-  await turn();
-  assert.deepEqual(shown(peer.take()), ["3:5"]);
+test("a body is read up to its first piece while a window is closed, so that an empty one can end", async () => {
+  for (const initialWindowSize of [0, 1_000_000]) { // the stream's window, then the connection's
+    const { session, peer } = await openSession({}, { [Setting.initialWindowSize]: initialWindowSize });
+    if (initialWindowSize > 0) ask(session, "/", { ...post, body: new WholeBody(Buffer.alloc(WINDOW)) });
+    await turn();
+    peer.take();
+    const body = new ScriptedBody().give(Buffer.alloc(5), Buffer.alloc(6));
+    const late = new ScriptedBody();
+    for (const one of [body, new ScriptedBody().give(undefined), late]) ask(session, "/", { ...post, body: one });
+    await turn();
+    assert.deepEqual([body.reads, late.reads], [1, 1]);
+    const frames = peer.take();
+    const [stream, empty, last] = frames.filter(({ type }) => type === FrameType.headers).map(({ stream }) => stream);
+    assert.deepEqual(shown(frames), [`${empty}:0!`]);
+    late.give(undefined);
+    await turn();
+    assert.deepEqual(shown(peer.take()), [`${last}:0!`]);
+    peer.widen(initialWindowSize === 0 ? stream : 0, 11);
+    await turn();
+    assert.deepEqual(shown(peer.take()), [`${stream}:5`, `${stream}:6`]);
+  }
 });
 
 test("a body is not asked for anything while the transport is full, and goes on when it has drained", async () => {

@@ -120,6 +120,22 @@ test("a server that wants no header table gets none", async () => {
   assert.ok(second.payload.length > 10, "not an index");
 });
 
+test("a table size that a SETTINGS frame has before its last one empties the table, too", async () => {
+  const { session, peer } = await openSession();
+  const headers = ["x-name", "value"];
+  ask(session, "/", { headers });
+  await turn();
+  const [known] = peer.takeOf(FrameType.headers);
+  assert.equal(peer.fields(known.payload).get("x-name"), "value");
+  const entry = (value: number) => settingsFrame({ [Setting.headerTableSize]: value }).subarray(9);
+  peer.send(frame(FrameType.settings, 0, 0, Buffer.concat([entry(0), entry(4096)])));
+  ask(session, "/", { headers });
+  await turn();
+  const [next] = peer.takeOf(FrameType.headers);
+  assert.deepEqual([...next.payload.subarray(0, 4)], [0x20, 0x3f, 0xe1, 0x1f]); // 0, then 4096
+  assert.equal(peer.fields(next.payload).get("x-name"), "value");
+});
+
 // Requests that are given up, by either side.
 
 test("a request that is given up resets its stream, frees its slot at once, and hears nothing more", async () => {
