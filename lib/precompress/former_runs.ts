@@ -117,6 +117,11 @@ export class FormerRuns {
     return occupant;
   }
 
+  /** Notes bytes that this run has written to a real path, so that it may remove them again. */
+  note(place: string, sha256: string): void {
+    this.#written.set(place, new Set(this.#written.get(place)).add(sha256));
+  }
+
   /** Clears the cached entry of `path`, which is about to change. */
   forget(path: string): void {
     this.#seen.delete(path);

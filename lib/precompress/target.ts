@@ -28,6 +28,9 @@ export interface Finished {
   readonly replacesAny: boolean;
 }
 
+/** The time of a look that did not include all files. */
+export const NEVER = 0;
+
 /** The folder that a run writes to, and the only access to it: only bytes written by a run are replaced or removed. */
 export class Target {
   readonly #former: FormerRuns;
@@ -86,6 +89,7 @@ export class Target {
     await takeName(temporary, place, { replace: !isFree, isLocked: true, atOnce: false }).catch((error) => {
       throw error.code === "EEXIST" ? new Error(CAME_MEANWHILE, { cause: error }) : error;
     });
+    this.#former.note(place, sha256);
     this.#changed.add(dirname(place));
     return true;
   }
@@ -137,12 +141,15 @@ export class Target {
     return this.#former.journal !== undefined || manifestText(this.#former.isCopy, records) !== this.#former.text;
   }
 
-  /** Ends the run: the manifest replaces the journal, which stays for the next run if the file system throws. */
-  async end(records: ReadonlyMap<string, FileRecord>): Promise<void> {
+  /**
+   * Ends the run: the manifest replaces the journal, which stays for the next run if the file system throws. Its
+   * modification time is `lookedAt`, when the files were as recorded: servers read again what has changed since.
+   */
+  async end(records: ReadonlyMap<string, FileRecord>, lookedAt: number): Promise<void> {
     await this.#finish(() => {
       const text = manifestText(this.#former.isCopy, records);
       if (text === this.#former.text) return undefined;
-      return writeAtomically(this.#former.folder.at(manifestName), text, { followLinks: false });
+      return writeAtomically(this.#former.folder.at(manifestName), text, { followLinks: false, mtimeMs: lookedAt });
     });
   }
 

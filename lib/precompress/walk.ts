@@ -14,6 +14,8 @@ export interface FoundFile {
   readonly place?: string;
   readonly size: number;
   readonly mtimeMs: number;
+  /** The time of its last change of any kind; undefined for a file that a run makes. */
+  readonly ctimeMs?: number;
   readonly mode: number;
 }
 
@@ -148,10 +150,10 @@ class Walker {
   #add(path: string, found: Stats, above: readonly string[]): void {
     // Sockets, pipes and devices have no content to compress.
     if (!found.isFile()) return;
-    const { size, mtimeMs, mode } = found;
+    const { size, mtimeMs, ctimeMs, mode } = found;
     const place = this.#options.once ? relative(this.#realRoot, join(above.at(-1)!, basename(path))) : path;
     const real = sep === "/" ? place : place.replaceAll(sep, "/");
     const isDirect = real === path || isAbsolute(place); // absolute: on another drive
-    this.tree.files.push({ path, ...(!isDirect && { place: real }), size, mtimeMs, mode: mode & 0o777 });
+    this.tree.files.push({ path, ...(!isDirect && { place: real }), size, mtimeMs, ctimeMs, mode: mode & 0o777 });
   }
 }

@@ -1,4 +1,5 @@
 import { closeSync, openSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import { copyToTemporary, removeTemporary, temporaryDirectory } from "../files/internal.ts";
 import type { CacheReport } from "./cache/cache.ts";
 import type { MadeVariant, Making } from "./compress.ts";
@@ -10,6 +11,7 @@ import { manifestName } from "./manifest.ts";
 import { type Copy, isSettled, type NewDictionary, type Plan, type Work } from "./plan.ts";
 import { CHANGED } from "./problem.ts";
 import type { FileRecord, VariantRecord } from "./records.ts";
+import { NEVER } from "./target.ts";
 import { variantPath } from "./tree_files.ts";
 
 /** The cache's share of the written variants; undefined without a cache. */
@@ -30,11 +32,38 @@ export async function write({ plan, variants }: Making, context: Context): Promi
   const { ledger, settings: { dryRun, signal }, target } = context;
   if (!plan.isEmpty && !dryRun) await target.begin({ signal });
   const made = await (dryRun ? pretend(plan, variants, context) : act(plan, variants, context));
+  const lookedAt = plan.unknown.size > 0 ? NEVER : Date.now() - CLOCK_TICK;
+  const changed = await changedFiles(plan, context);
+  for (const path of changed) if (!ledger.troubled.has(path)) ledger.fail(path, new Error(CHANGED));
   recordAll(plan, made, context);
   if (dryRun) return { cache: undefined };
-  if (plan.isEmpty && target.isNews(ledger.records)) await target.begin({ signal });
-  await target.end(ledger.records).catch((error) => ledger.fail(manifestName, error));
+  if (plan.isEmpty && (changed.length > 0 || target.isNews(ledger.records))) await target.begin({ signal });
+  for (const path of changed) await dropVariants(path, context);
+  await target.end(ledger.records, lookedAt).catch((error) => ledger.fail(manifestName, error));
   return { cache: await context.cache?.end() };
+}
+
+/** The maximum steps in ms of the clock that file systems use for times. */
+const CLOCK_TICK = 20;
+
+/** Returns the files that are no longer as they were read: servers would trust a record of them, and their variants. */
+async function changedFiles({ works }: Plan, { former, places: { source } }: Context): Promise<string[]> {
+  const changed: string[] = [];
+  // Copies were compared with what was read, and variants are made of that.
+  const left = former.isCopy ? [] : [...works].filter(({ folder }) => folder === undefined);
+  const isAsRead = async ({ file: { path, size, mtimeMs, ctimeMs }, sha256 }: Work): Promise<boolean> => {
+    const now = await stat(source.at(path));
+    if (now.size === size && now.mtimeMs === mtimeMs && now.ctimeMs === ctimeMs) return true;
+    return now.size === size && (await source.contentOf(path)).sha256 === sha256;
+  };
+  while (left.length > 0) {
+    await Promise.all(
+      left.splice(-64).map(async (work) => {
+        if (!await isAsRead(work).catch(() => false)) changed.push(work.file.path);
+      }),
+    );
+  }
+  return changed.sort();
 }
 
 /** Makes the changes of a plan; returns the variants that were made. */
@@ -153,10 +182,14 @@ async function removeStale(path: string, { ledger, target }: Context): Promise<v
 
 /** Removes the variants of a file that could not be copied, unless its former copy exists. */
 async function dropWithoutCopy({ file: { path } }: Work, context: Context): Promise<void> {
-  const { former, ledger } = context;
-  const copy = await former.look(path);
-  if (copy.kind === "file" && copy.isOurs) return;
-  const { variants = {} } = former.records.get(path) ?? {};
+  const copy = await context.former.look(path);
+  if (copy.kind !== "file" || !copy.isOurs) await dropVariants(path, context);
+}
+
+/** Removes the written variants of a file, and its record, unless one could not be removed. */
+async function dropVariants(path: string, context: Context): Promise<void> {
+  const { ledger } = context;
+  const { variants = {} } = ledger.records.get(path) ?? {};
   const keptFormats = formats.filter(([format]) => variants[format]?.state === "kept");
   const kept = keptFormats.map(([, suffix]) => path + suffix);
   for (const variant of kept) await removeStale(variant, context);

@@ -1,14 +1,18 @@
 import assert from "node:assert/strict";
+import { renameSync, writeFileSync } from "node:fs";
 import { chmod, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { decompress } from "../../lib/codecs/mod.ts";
 import { manifestName, precompress, type PrecompressProgress, readManifest } from "../../lib/precompress/mod.ts";
+import { createStaticHandler } from "../../lib/static/mod.ts";
 import { sourceText } from "../support/bytes.ts";
 import { inFolder, listed, writeTree } from "../support/folders.ts";
 import { millrace } from "../support/command.ts";
+import { tries } from "../support/long_run.ts";
 import { needs } from "../support/needs.ts";
+import { randomNumbers } from "../support/random_numbers.ts";
 
 const quick = { levels: { brotli: 5, zstd: 3, gzip: 6 } } as const;
 const variantsOf = async (folder: string, path: string) =>
@@ -26,7 +30,7 @@ function onceUnderWay(what: () => void): (progress: PrecompressProgress) => void
 
 test("precompress() names a file that changes and one that vanishes during the run, and does the others", () =>
   inFolder(async (folder) => {
-    const { writeFileSync, rmSync } = await import("node:fs");
+    const { rmSync } = await import("node:fs");
     await writeTree(folder, {
       "first.js": sourceText(90_000, 1),
       "second.js": sourceText(80_000, 2),
@@ -51,6 +55,46 @@ test("precompress() names a file that changes and one that vanishes during the r
     assert.deepEqual((await precompress(folder, quick)).problems, []);
     assert.equal((await variantsOf(folder, "third.js")).length, 3);
     assert.equal((await variantsOf(folder, "fourth.js")).length, 0);
+  }));
+
+test("whenever a file changes during a run, no server is told that its variants, or its hash, are of its content", () =>
+  inFolder(async (folder) => {
+    const seed = 1 + Math.floor(Math.random() * 2 ** 31);
+    const below = randomNumbers(seed);
+    const paths = Array.from({ length: 5 }, (_, i) => `${i}.js`);
+    let version = 0;
+    const change = (): void => { // of the same size; above 64 KiB, a server does not keep the bytes that it hashed
+      const path = join(folder, paths[below(paths.length)]);
+      const isReplaced = below(3) === 0;
+      writeFileSync(isReplaced ? `${folder}.new` : path, sourceText(70_000, ++version));
+      if (isReplaced) renameSync(`${folder}.new`, path);
+    };
+    await writeTree(folder, Object.fromEntries(paths.map((path, i) => [path, sourceText(70_000, -i)])));
+    for (let round = 0; round < tries(18); round++) {
+      const moments = [below(100) / 100, below(100) / 100];
+      const onProgress = ({ fraction }: PrecompressProgress): void => {
+        while (moments.length > 0 && fraction >= Math.min(...moments)) {
+          moments.splice(moments.indexOf(Math.min(...moments)), 1);
+          change();
+        }
+      };
+      const { problems } = await precompress(folder, { ...quick, formats: ["brotli", "gzip"], onProgress });
+      const site = await createStaticHandler(folder);
+      for (const path of paths) {
+        const content = await readFile(join(folder, path));
+        for (const coding of ["identity", "br", "gzip"]) {
+          const asked = new Request(`http://site/${path}`, { headers: { "accept-encoding": coding } });
+          const response = await site.fetch(asked);
+          const format = response.headers.get("content-encoding");
+          const body = new Uint8Array(await response.arrayBuffer());
+          const decoded = format ? await decompress(body, { format: format === "br" ? "brotli" : "gzip" }) : body;
+          assert.ok(content.equals(decoded), `${path} by ${coding} in round ${round} (seed ${seed})`);
+        }
+        const stale = (await variantsOf(folder, path)).length > 0 && problems.some((problem) => problem.path === path);
+        assert.ok(!stale, `${path} changed, and keeps variants in round ${round} (seed ${seed})`);
+      }
+      await site.close();
+    }
   }));
 
 test("precompress() names a large file that changes while it is streamed, and keeps no variant of it", () =>
