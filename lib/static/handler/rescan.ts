@@ -36,21 +36,25 @@ export class FolderWatch {
   #seen: string | undefined;
   /** The time in ms of the first unreported change. */
   #first: number | undefined;
+  readonly #onChange: () => Promise<void>;
+  /** Whether the last report is being acted on. */
+  #isReporting = false;
+  /** The time in ms of the next report at the earliest: changes without end take half of a thread at most. */
+  #notBefore = 0;
+  #isClosed = false;
   readonly #timer: Timer;
   readonly #look: Interval;
 
   constructor(
     directory: string,
     folders: () => readonly string[],
-    onChange: () => void,
+    onChange: () => Promise<void>,
     onError: (error: Error) => void,
   ) {
     this.#directory = directory;
     this.#folders = folders;
-    this.#timer = new Timer(() => {
-      this.#first = undefined;
-      onChange();
-    }, { keepsAlive: false });
+    this.#onChange = onChange;
+    this.#timer = new Timer(() => void this.#report(), { keepsAlive: false });
     this.#onError = onError;
     this.#open();
     this.#hasSwapped();
@@ -82,6 +86,7 @@ export class FolderWatch {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#watcher?.close();
     this.#timer.stop();
     this.#look.stop();
@@ -128,7 +133,20 @@ export class FolderWatch {
   #tellSoon(): void {
     const now = performance.now();
     this.#first ??= now;
-    this.#timer.setDue(Math.min(now + DEBOUNCE, this.#first + MAX_DEBOUNCE));
+    if (this.#isReporting || this.#isClosed) return;
+    this.#timer.setDue(Math.max(this.#notBefore, Math.min(now + DEBOUNCE, this.#first + MAX_DEBOUNCE)));
+  }
+
+  /** Reports the changes so far; those that come meanwhile are reported together, after a pause that is as long. */
+  async #report(): Promise<void> {
+    this.#first = undefined;
+    this.#isReporting = true;
+    const started = performance.now();
+    await this.#onChange();
+    this.#isReporting = false;
+    const now = performance.now();
+    this.#notBefore = now + (now - started);
+    if (this.#first !== undefined) this.#tellSoon();
   }
 }
 

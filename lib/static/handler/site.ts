@@ -205,9 +205,9 @@ export class Site {
 
   /** Scans the folder after changes in it. */
   watch(): void {
-    const onChange = (): void => {
+    const onChange = async (): Promise<void> => {
       this.#isDeployed = true;
-      this.#follow().catch((error) => this.#isLasting(error));
+      await this.#follow().catch((error) => void this.#isLasting(error));
     };
     const onError = (error: NodeJS.ErrnoException): void => {
       const wayOut = WATCH_LIMITS[error.code ?? ""] ?? "";

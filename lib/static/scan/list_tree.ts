@@ -1,5 +1,5 @@
-import { statSync } from "node:fs";
-import { basename, sep } from "node:path";
+import { lstatSync, readlinkSync, statSync } from "node:fs";
+import { basename, resolve, sep } from "node:path";
 import { realPath, whileRefused } from "../../files/internal.ts";
 import { isOwnName } from "../../precompress/internal.ts";
 import { folderEntries } from "../../runtime/mod.ts";
@@ -48,6 +48,8 @@ interface Listing {
   readonly root: string;
   readonly dotfiles: boolean;
   readonly warn: Warn;
+  /** The folders in which links can be redirected, or their targets replaced: some of them may have hidden names. */
+  readonly linked: Set<string>;
 }
 
 /** Lists a folder, and follows those of its links that stay below the root. */
@@ -64,11 +66,12 @@ function list(folder: Folder, listing: Listing): ListedFolder {
   return listed;
 }
 
-function addLink(name: string, folder: Folder, listed: ListedFolder, { root, warn }: Listing): void {
+function addLink(name: string, folder: Folder, listed: ListedFolder, { root, warn, linked }: Listing): void {
   try {
     const real = realPath(folder.real + name);
     if (!withSeparator(real).startsWith(root)) throw new TypeError("it leads out of the folder");
     if (isOwnName(basename(real))) return;
+    addLinked(folder.real + name, root, linked);
     const found = statSync(real);
     if (found.isDirectory()) {
       if (isAround(folder, withSeparator(real))) throw new TypeError("it leads to a folder that it is in");
@@ -81,6 +84,28 @@ function addLink(name: string, folder: Folder, listed: ListedFolder, { root, war
     if (isShortage(error)) throw error; // Bun opens links to resolve them
     const reason = (error as NodeJS.ErrnoException).code === "ENOENT" ? "it leads nowhere" : reasonOf(error);
     warn(folder.path + name, `this symbolic link is left out: ${reason}`);
+  }
+}
+
+/** The maximum of links in a path, as on Linux. */
+const MAX_LINKS = 40;
+
+/** Adds the folders below `root` that resolving `path` goes through. */
+function addLinked(path: string, root: string, linked: Set<string>): void {
+  let rest = path.slice(root.length).split(sep);
+  let at = root;
+  for (let links = 0; rest.length > 0 && links < MAX_LINKS;) {
+    linked.add(at);
+    const next = at + rest.shift();
+    if (lstatSync(next).isSymbolicLink()) {
+      const target = resolve(at, readlinkSync(next));
+      if (!withSeparator(target).startsWith(root)) return;
+      rest = [...target.slice(root.length).split(sep), ...rest].filter((part) => part !== "");
+      at = root;
+      links++;
+    } else {
+      at = withSeparator(next);
+    }
   }
 }
 
@@ -104,7 +129,7 @@ function withSeparator(path: string): string {
 export async function listTree(root: string, dotfiles: boolean, warn: Warn, turns: TurnSlicer): Promise<FileColumns> {
   const found = new FileColumns();
   const first: Folder = { path: "", real: withSeparator(root), above: undefined };
-  const listing = { root: first.real, dotfiles, warn };
+  const listing = { root: first.real, dotfiles, warn, linked: new Set<string>() };
   const waiting = [first];
   for (let folder = waiting.pop(); folder; folder = waiting.pop()) {
     if (turns.isOver) await turns.next();
@@ -117,6 +142,7 @@ export async function listTree(root: string, dotfiles: boolean, warn: Warn, turn
       warn(folder.path.slice(0, -1), `this folder is left out: ${reasonOf(error)}`);
     }
   }
+  for (const folder of listing.linked.difference(new Set(found.folders))) found.folders.push(folder);
   return found;
 }
 
