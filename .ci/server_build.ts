@@ -14,12 +14,12 @@ import {
   WORKERS,
   write,
 } from "./bundle.ts";
+import { BUILD } from "../lib/codecs/module.ts";
 import { withFewImports } from "./few_imports.ts";
 import { withLateBuiltins } from "./late_builtins.ts";
 import { placeOf } from "./own_modules.ts";
 import { pastFaces, specifierOf } from "./past_faces.ts";
 import { planChunks } from "./plan_chunks.ts";
-import { buildOf } from "./wasm_files.ts";
 
 /** Returns the sources of the subpaths, by the outputs in the manifest. */
 export function publicSources(): string[] {
@@ -145,7 +145,7 @@ function withFiles(source: string, path: string, codecs: string): string {
     );
   }
   const changed = source.replace(/\(\) => (import\("\.\/wasm\/(\w+)\.js"\))/g, (_, text: string, name: string) => {
-    return `() => wasmAt("${name.replace("deflate", "gzip")}", "${buildOf(name)}", () => ${text})`;
+    return `() => wasmAt("${name.replace("deflate", "gzip")}", "${BUILD}", () => ${text})`;
   });
   if (changed === source) return source;
   return `${changed}import { wasmAt } from ${JSON.stringify(specifierOf(OWN_FILES, path))};\n`;

@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import { cpSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { transform } from "esbuild";
 import { compress } from "../lib/codecs/gzip.ts";
+import { BUILD } from "../lib/codecs/module.ts";
 import { root } from "./root.ts";
 import { inflate } from "./small_inflate.ts";
 
@@ -12,20 +12,15 @@ const source = join(root, "lib/codecs/wasm");
 const NOTICES = "THIRD_PARTY_NOTICES.txt";
 
 /** The function of a text that inflates it: that of each, since pages load few, and later than the rest. */
-const INFLATE = `export function inflate(bytes) {
-  const inflated = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+const INFLATE = `export function inflate(bytes, Inflater = DecompressionStream) {
+  const inflated = new Blob([bytes]).stream().pipeThrough(new Inflater("deflate-raw"));
   return new Response(inflated).arrayBuffer();
 }`;
 
-/** Returns the identity of a codec's build, by the name of its module: each file of it holds that of its build. */
-export function buildOf(name: string): string {
-  return createHash("sha256").update(readFileSync(join(source, `${name}.js`))).digest("base64url").slice(0, 12);
-}
-
 /**
  * Writes the codecs' modules with their notices: as text for hosts and bundlers that take no other, deflated, which saves
- * 38% of it; and as `.wasm` files, with a section in each that says by its name which one it is, and at the end one of its build. The text of the module
- * that inflates brings a function for that, so that the global `DecompressionStream` may be the package's own.
+ * 38% of it; and as `.wasm` files, with a section at the end of each that says by its name which one it is, and of which build. The text of the module that
+ * inflates brings a function for that, so that the `DecompressionStream` of `./codecs` takes no other's.
  *
  * @returns the paths of the modules.
  */
@@ -39,11 +34,10 @@ export async function writeCodecs(folder: string): Promise<string[]> {
     const codec = basename(name, ".js").replace("deflate", "gzip");
     const deflated = Buffer.from(await compress(bytes, { format: "deflate-raw" }));
     const inflates = codec === "gzip_decoder" ? await ownInflate(deflated, bytes) : INFLATE;
-    const build = buildOf(basename(name, ".js"));
-    const small = `export const wasm = "${deflated.toString("base64")}", build = "${build}";\n${inflates}`;
+    const small = `export const wasm = "${deflated.toString("base64")}", build = "${BUILD}";\n${inflates}`;
     const paths = [join(folder, name), join(folder, `${codec}.wasm`)];
     writeFileSync(paths[0], text.replace(declaration, small));
-    writeFileSync(paths[1], Buffer.concat([bytes, section("millrace", codec), section("millrace-build", build)]));
+    writeFileSync(paths[1], Buffer.concat([bytes, section("millrace", `${codec} ${BUILD}`)]));
     return paths;
   });
   return (await Promise.all(written)).flat();

@@ -5,7 +5,8 @@ import type { SessionParameters } from "./options.ts";
 /** The content of a codec's module: deflated base64 in the package, which servers decode. */
 interface Content {
   readonly wasm: string | Uint8Array<ArrayBuffer>;
-  inflate?(bytes: Uint8Array<ArrayBuffer>): Promise<ArrayBuffer>;
+  /** Inflates by the class, which is the host's: the global one may be that of an entry, without the codec for it. */
+  inflate?(bytes: Uint8Array<ArrayBuffer>, inflater?: typeof DecompressionStream): Promise<BufferSource> | BufferSource;
 }
 
 /** Imports a codec's module on demand, or returns the one in the bundle. */
@@ -30,8 +31,26 @@ export function codecOf(codecs: Codecs, { family, format }: Pick<SessionParamete
   throw new TypeError(`this entry has no codec for ${format}: import @millrace/streams/codecs, which has all`);
 }
 
-/** The compiled or provided modules of this thread, one of each, shared by all entry points. */
-const modules = new Map<string, WasmModule>();
+/** The identity of the codecs' build, by which their files and texts end: the hash of the record of its artefacts. */
+export const BUILD = "ENGsJ2OSJ7CG";
+
+/** The key of the host's class in {@linkcode shared}. */
+const INFLATER = "DecompressionStream";
+
+/**
+ * The compiled or provided modules of this thread by name and build, and the property of the global DecompressionStream as
+ * it was: the entries for browsers are separate copies of this module, and bundles are.
+ */
+const shared: Map<string, object | undefined> = /* @__PURE__ */ sharedByCopies();
+
+function sharedByCopies(): Map<string, object | undefined> {
+  const key = Symbol.for("@millrace/streams.codecs");
+  const there = (globalThis as { [key: symbol]: unknown })[key];
+  if (there instanceof Map) return there;
+  const value = new Map([[INFLATER, Object.getOwnPropertyDescriptor(globalThis, INFLATER)]]);
+  Reflect.defineProperty(globalThis, key, { value }); // fails if the global object is frozen
+  return value;
+}
 
 /** A codec, loaded and compiled when it is first used. */
 export class Codec {
@@ -46,7 +65,7 @@ export class Codec {
   }
 
   get module(): WasmModule | undefined {
-    return modules.get(this.#name);
+    return shared.get(`${this.#name} ${BUILD}`);
   }
 
   async load(): Promise<WasmModule> {
@@ -64,7 +83,7 @@ export class Codec {
     const compiled = loaded.module ?? await compiledOf(loaded).catch((error) => {
       throw explained(error, this.#name);
     });
-    modules.set(this.#name, compiled);
+    shared.set(`${this.#name} ${BUILD}`, compiled);
     return compiled;
   }
 
@@ -82,7 +101,9 @@ export class Codec {
 
 async function compiledOf({ wasm, inflate }: Content): Promise<WasmModule> {
   const bytes = typeof wasm === "string" ? fromBase64(wasm) : wasm;
-  return await WebAssembly.compile(inflate ? await inflate(bytes) : bytes);
+  if (inflate === undefined) return await WebAssembly.compile(bytes);
+  const { value, get } = shared.get(INFLATER) as PropertyDescriptor ?? {};
+  return await WebAssembly.compile(await inflate(bytes, value ?? get?.call(globalThis)));
 }
 
 function entryOf(name: string): string {
@@ -112,11 +133,11 @@ export function provide(module: object): void {
   if (typeof WebAssembly === "undefined" || !(module instanceof WebAssembly.Module)) {
     throw wrongType("module", "a WebAssembly.Module", module);
   }
-  const [section] = WebAssembly.Module.customSections(module, "millrace");
-  if (section === undefined) {
-    throw new TypeError("provide() takes modules of the package's own .wasm files: see @millrace/streams/codecs/gzip");
+  const name = new TextDecoder().decode(WebAssembly.Module.customSections(module, "millrace")[0]);
+  if (!name.endsWith(BUILD)) {
+    throw new TypeError("provide() takes modules of this version's .wasm files: see @millrace/streams/codecs/gzip");
   }
-  modules.set(new TextDecoder().decode(section), module);
+  shared.set(name, module);
 }
 
 /** Explains an error that means that WebAssembly may not run here; returns other errors as they are. */

@@ -32,15 +32,15 @@ interface Hosts {
 /** The globals, some of which only one runtime has. */
 const host = globalThis as Hosts;
 
-/** The text of a codec's module, which inflates its deflated bytes. */
+/** The text of a codec's module, and the function that inflates it. */
 interface Text {
   readonly wasm: string;
   readonly build: string;
-  inflate?(bytes: Uint8Array<ArrayBuffer>): Promise<ArrayBuffer>;
+  inflate?(bytes: Uint8Array<ArrayBuffer>): BufferSource | Promise<BufferSource>;
 }
 
-/** A compiled module, or the bytes of one. */
-type Loaded = { readonly module: object } | { readonly wasm: Uint8Array<ArrayBuffer> };
+/** A compiled module, or the text of one. */
+type Loaded = { readonly module: object } | Text;
 
 /** The codecs' folder relative to this module, as the build writes it; separate, so that bundlers copy no file. */
 const CODECS = "folder of codecs";
@@ -51,7 +51,7 @@ const END = "end of the path";
  * Compiles a codec's module from its file, or reads its text if the file is missing, as in a bundle, is damaged or of
  * another build, or needs a permission prompt. For the largest module, the file takes 0.5 ms, the text 10 ms.
  *
- * @param build The identity of the codec's build, which ends the file.
+ * @param build The identity of the codecs' build, which ends the file behind the codec's name.
  * @param load Imports the text.
  * @throws {TypeError} if the text is of another build: a package was replaced below the running program.
  * @throws the rejection of `load`.
@@ -59,14 +59,17 @@ const END = "end of the path";
 export async function wasmAt(name: string, build: string, load: () => Promise<Text>): Promise<Loaded> {
   try {
     const wasm = await readBeside(name);
-    const isOwn = wasm && [...build].every((letter, i) => wasm.at(i - build.length) === letter.charCodeAt(0));
+    const end = `${name} ${build}`;
+    const isOwn = wasm && [...end].every((letter, i) => wasm.at(i - end.length) === letter.charCodeAt(0));
     if (isOwn) return { module: await WebAssembly.compile(wasm) };
   } catch {
     // The text reports the failure.
   }
   const text = await load();
-  if (text.build === build) return { wasm: await decoded(text) };
-  throw new TypeError(`${name} is of another version than the program: restart it`);
+  if (text.build !== build) throw new TypeError(`${name} is of another version than the program: restart it`);
+  // For a DecompressionStream, Node loads all of its streams in 30 ms; for node:zlib, Deno takes 7 ms, and edge hosts have none.
+  const zlib = host.Deno ? undefined : host.process?.getBuiltinModule?.("node:zlib");
+  return zlib ? { ...text, inflate: (bytes) => zlib.inflateRawSync(bytes) } : text;
 }
 
 /** Returns the bytes of a codec's file, or `undefined` if the host has none, or might prompt for it. */
@@ -78,14 +81,4 @@ async function readBeside(name: string): Promise<Uint8Array<ArrayBuffer> | undef
   if (host.Deno === undefined) return host.process?.getBuiltinModule("node:fs").readFileSync(place);
   const { state } = host.Deno.permissions.querySync({ name: "read", path: place });
   return state === "granted" ? host.Deno.readFileSync(place) : undefined;
-}
-
-/** Returns the bytes of a module's text. */
-async function decoded({ wasm, inflate }: Text): Promise<Uint8Array<ArrayBuffer>> {
-  const { fromBase64 } = Uint8Array as { fromBase64?(text: string): Uint8Array<ArrayBuffer> };
-  const bytes = fromBase64?.call(Uint8Array, wasm) ?? Uint8Array.from(atob(wasm), (letter) => letter.charCodeAt(0));
-  if (inflate === undefined) return bytes;
-  // For a DecompressionStream, Node loads all of its streams in 30 ms; for node:zlib, Deno takes 7 ms, and edge hosts have none.
-  const zlib = host.Deno ? undefined : host.process?.getBuiltinModule?.("node:zlib");
-  return zlib?.inflateRawSync(bytes) ?? new Uint8Array(await inflate(bytes));
 }

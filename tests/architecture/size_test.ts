@@ -29,16 +29,17 @@ const STREAMS_BUDGET = 15_835;
 
 /**
  * The limit of the code of a page that decompresses, before it has met compressed data; 180 are for turns of the page,
- * 90 for a signal that ends it, and 30 for decoders that are deflated, and smaller by much more.
+ * 90 for a signal that ends it, and 30 for decoders that are deflated, and smaller by much more; 135 for a table of codecs
+ * that entries share.
  */
-const DECOMPRESS_BUDGET = 4_460;
+const DECOMPRESS_BUDGET = 4_595;
 
 /** Entries of one codec in one file, with the codec's text and the code, compressed by gzip. */
 const CODEC_BUDGETS = {
-  'export { decompress } from "@millrace/streams/codecs/gzip"': 15_400,
+  'export { decompress } from "@millrace/streams/codecs/gzip"': 15_450,
   'export { compress } from "@millrace/streams/codecs/gzip"': 34_500,
   'export * from "@millrace/streams/codecs/gzip"': 44_900,
-  'export { decompress, DecompressionStream } from "@millrace/streams/codecs/zstd"': 33_700,
+  'export { decompress, DecompressionStream } from "@millrace/streams/codecs/zstd"': 33_820,
 };
 
 interface Output {

@@ -163,6 +163,47 @@ describe("what is built for browsers", { skip: runtime !== "node" && "it is the 
     }
   });
 
+  /** Runs a script beside entries of codecs, which it gets by their paths; returns what it prints. */
+  function printed(script: string, ...paths: string[]): string {
+    const urls = paths.map((path) => pathToFileURL(join(folder, path)).href);
+    return execFileSync(process.execPath, ["--input-type=module", "-e", script, ...urls]).toString();
+  }
+
+  test("a module that one entry is given serves the others, other copies, and pages whose global is no table or frozen", () => {
+    const script = `
+      const [file, first, ...others] = process.argv.slice(1);
+      const module = await WebAssembly.compile(await (await import("node:fs/promises")).readFile(new URL(file)));
+      WebAssembly.compile = () => Promise.reject(new WebAssembly.CompileError("forbidden"));
+      (await import(first)).provide(module);
+      for (const other of others) {
+        console.log((await (await import(other)).compress(new Uint8Array(1000), { format: "gzip" })).length);
+      }`;
+    const paths = [
+      "browser/wasm/gzip_encoder.wasm",
+      "browser/gzip.js",
+      "browser/codecs.js",
+      "modules/lib/codecs/gzip.js",
+    ];
+    assert.equal(printed(script, ...paths), "28\n28\n");
+    const strange = 'globalThis[Symbol.for("@millrace/streams.codecs")] = Object.freeze({ get: 1, set: 1 });';
+    assert.equal(printed(strange + script, ...paths), "28\n28\n");
+    assert.equal(printed(`Object.preventExtensions(globalThis);${script}`, ...paths.slice(0, 2), paths[1]), "28\n");
+  });
+
+  test("codecs load on a page whose global DecompressionStream is an entry's class", () => {
+    const script = `
+      for (const url of process.argv.slice(1)) {
+        const { compress, decompress, DecompressionStream } = await import(url);
+        globalThis.DecompressionStream = DecompressionStream;
+        const options = url.endsWith("codecs.js") ? { format: "brotli" } : {};
+        console.log((await decompress(await compress(new Uint8Array(1000), options), options)).length);
+      }`;
+    assert.equal(
+      printed(script, "browser/zstd.js", "browser/codecs.js", "modules/lib/codecs/brotli.js"),
+      "1000\n1000\n1000\n",
+    );
+  });
+
   test("no module for bundlers imports another one for nothing", () => {
     const modules = globSync("modules/**/*.js", { cwd: folder });
     const bare = modules.filter((path) => /import *["'`]/.test(readFileSync(join(folder, path), "utf8")));

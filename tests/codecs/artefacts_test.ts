@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { encoderVersion } from "../../lib/codecs/internal.ts";
+import { BUILD } from "../../lib/codecs/module.ts";
 
 const folder = join(dirname(fileURLToPath(import.meta.url)), "../../lib/codecs/wasm");
 const { artefacts } = JSON.parse(readFileSync(join(folder, "build.json"), "utf8"));
@@ -33,4 +34,9 @@ test("the version of each encoder is the hash of its module", () => {
   for (const [format, family] of [["brotli", "brotli"], ["dcz", "zstd"], ["gzip", "deflate"]] as const) {
     assert.equal(encoderVersion(format), artefacts[`${family}_encoder`].sha256);
   }
+});
+
+test("the identity of the build is the hash of its record", () => {
+  const hash = createHash("sha256").update(JSON.stringify(artefacts)).digest("base64url");
+  assert.equal(BUILD, hash.slice(0, 12));
 });

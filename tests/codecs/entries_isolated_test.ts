@@ -78,9 +78,12 @@ describe("modules that the host has compiled", () => {
   });
 
   test("others are refused", () => {
-    const empty = new WebAssembly.Module(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]));
-    const message = "provide() takes modules of the package's own .wasm files: see @millrace/streams/codecs/gzip";
-    assert.throws(() => codecs.provide(empty), { name: "TypeError", message });
+    const message = "provide() takes modules of this version's .wasm files: see @millrace/streams/codecs/gzip";
+    const former = [0, 21, 8, ...new TextEncoder().encode("millracegzip_encoder")];
+    for (const section of [[], former]) {
+      const foreign = new WebAssembly.Module(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, ...section]));
+      assert.throws(() => codecs.provide(foreign), { name: "TypeError", message });
+    }
     for (const other of [undefined, "/gzip_encoder.wasm", {}]) {
       assert.throws(() => codecs.provide(other as never), /^TypeError: module must be a WebAssembly\.Module, not /);
     }
