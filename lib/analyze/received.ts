@@ -1,5 +1,6 @@
-import { decompress } from "../codecs/mod.ts";
+import { decompress, decompressSync } from "../codecs/mod.ts";
 import type { ReferenceKind } from "../pages/mod.ts";
+import { isReadWhole } from "../precompress/internal.ts";
 import { formatBytes } from "../quantities/mod.ts";
 import { contentCodings, undoableFormats } from "../semantics/mod.ts";
 
@@ -87,7 +88,11 @@ export async function contentOf(bytes: Uint8Array<ArrayBuffer>, headers: Headers
   for (const coding of contentCodings(headers.get("content-encoding") ?? "").reverse()) {
     if (typeof coding !== "string") return { fault: `its content coding, ${coding.unknown}, is none that is known` };
     try {
-      content = await decompress(content, { format: undoableFormats[coding], maxSize: MAX_CONTENT });
+      const coded = content;
+      content = await decompress(coded, { format: undoableFormats[coding], maxSize: MAX_CONTENT });
+      if (coding === "gzip" && !isReadWhole(coded, coded, content.length, decompressSync)) {
+        return { fault: "its body has several gzip members, of which browsers decode the first" };
+      }
     } catch (error) {
       return {
         fault: error instanceof RangeError

@@ -104,6 +104,18 @@ export function codecOf(format: VariantFormat | DeltaFormat): VariantFormat | "d
   return (/dc[bz]/.exec(format)?.[0] ?? format) as VariantFormat | "dcb" | "dcz";
 }
 
+/** Whether browsers, which stop after gzip's first member, decode data with this `head` and `tail` to all `size` bytes. */
+export function isReadWhole(
+  head: Uint8Array,
+  tail: Uint8Array,
+  size: number,
+  decompress: typeof decompressSync,
+): boolean {
+  // The size of the last member's data modulo 2^32 (RFC 1952, section 2.3.1): that of all, if the others are empty.
+  const last = new DataView(tail.buffer, tail.byteOffset + tail.length - 4).getUint32(0, true);
+  return last === size % 2 ** 32 && (size === 0 || beginsWithData(head, decompress));
+}
+
 /**
  * Whether gzip data that begins with `head` has any bytes in its first member (RFC 1952, section 2.3): browsers decode
  * only that one.

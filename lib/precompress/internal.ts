@@ -6,7 +6,7 @@
 export { detailedRun } from "./detailed_run.ts";
 export type { SkipReason } from "./content.ts";
 export { Folder } from "./folder.ts";
-export { beginsWithData, generationOf } from "./formats.ts";
+export { beginsWithData, generationOf, isReadWhole } from "./formats.ts";
 export { levelOptions, precompressOptions, withFolders } from "./options.ts";
 export { requireSound, toldBy } from "./selection.ts";
 export { isOwnName, manifestAt, ManifestLines } from "./manifest.ts";

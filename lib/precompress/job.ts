@@ -5,7 +5,7 @@ import { openAtomicFileAt, placeItself, whileUnshared } from "../files/internal.
 import type { AtomicFile } from "../files/mod.ts";
 import type { ReadableStream } from "../streams/mod.ts";
 import { sha256 } from "./content.ts";
-import { beginsWithData, codecOf, type DeltaFormat, type VariantFormat } from "./formats.ts";
+import { codecOf, type DeltaFormat, isReadWhole, type VariantFormat } from "./formats.ts";
 import { CHANGED, unreadableDictionary } from "./problem.ts";
 
 /** A variant to make; plain data, for a worker. */
@@ -98,26 +98,20 @@ export async function decodesTo(
 /** The bytes that contain the header of a gzip file, whose length is not limited, and the beginning of its data. */
 const HEAD_SIZE = 128 * 1024;
 
-/**
- * Whether browsers, which stop after gzip's first member, decode a file to all of its `size` bytes. `length`: the bytes
- * of the gzip data, from the beginning of the file.
- */
-export async function isReadWhole(file: FileHandle, length: number, size: number): Promise<boolean> {
-  const tail = new Uint8Array(4);
-  await file.read(tail, 0, tail.length, Math.max(0, length - tail.length));
-  // The size of the last member's data modulo 2^32 (RFC 1952, section 2.3.1): that of all, if the others are empty.
-  if (new DataView(tail.buffer).getUint32(0, true) !== size % 2 ** 32) return false;
-  const head = new Uint8Array(Math.min(length, HEAD_SIZE));
+/** Whether browsers decode a file to all of its `size` bytes; `length`: the bytes of the gzip data from its beginning. */
+export async function isFileReadWhole(file: FileHandle, length: number, size: number): Promise<boolean> {
+  const [head, tail] = [new Uint8Array(Math.min(length, HEAD_SIZE)), new Uint8Array(4)];
   await file.read(head, 0, head.length, 0);
+  await file.read(tail, 0, tail.length, Math.max(0, length - tail.length));
   await ready(["gzip"], "decompress");
-  return size === 0 || beginsWithData(head, decompressSync);
+  return isReadWhole(head, tail, size, decompressSync);
 }
 
 /** Opens the gzip file at `path`, and returns whether browsers decode it to all of its `size` bytes. */
 export async function isGzipReadWhole(path: string, size: number): Promise<boolean> {
   const file = await whileUnshared(() => open(path, "r"));
   try {
-    return await isReadWhole(file, (await file.stat()).size, size);
+    return await isFileReadWhole(file, (await file.stat()).size, size);
   } finally {
     await file.close();
   }

@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 import { precompress } from "../../lib/precompress/mod.ts";
 import { mainHere } from "../cli/main_here.ts";
 import { serveOnHttp } from "../static/served_handler.ts";
-import { sourceText } from "../support/bytes.ts";
+import { concatenated, sourceText } from "../support/bytes.ts";
 import { inFolder, writeTree } from "../support/folders.ts";
 import { analyzed, findingsOf, writeSite } from "./analyzed_site.ts";
 
@@ -40,7 +40,9 @@ test("analyze() judges each response by its fields, and follows what pages and s
       200,
       { "content-type": "text/html", "cache-control": "no-store" },
       `<base href="/x/"><link rel=stylesheet href=a.css>${
-        ["forever", "good", "noisy", "bomb", "odd", "gone", "away"].map((name) => `<script src=${name}.js></script>`)
+        ["forever", "good", "noisy", "members", "empty", "bomb", "odd", "gone", "away"].map((name) =>
+          `<script src=${name}.js></script>`
+        )
           .join("")
       }<img src="data:image/gif;base64,AAAA"><a href=never.html></a>${page.replaceAll("a.css", "forever.js?v=2")}`,
     ],
@@ -50,6 +52,8 @@ test("analyze() judges each response by its fields, and follows what pages and s
     "/x/forever.js?v=2": [200, { "cache-control": "max-age=31536000" }, "1"],
     "/x/good.js": [200, { ...gzip, "cache-control": "max-age=86400" }, gzipSync("1")],
     "/x/noisy.js": [200, gzip, "this is no gzip"],
+    "/x/members.js": [200, { ...gzip, "cache-control": "no-cache" }, concatenated([gzipSync("1;"), gzipSync("2")])],
+    "/x/empty.js": [200, { ...gzip, "cache-control": "no-cache" }, concatenated([gzipSync(""), gzipSync("2")])],
     "/x/bomb.js": [200, { ...gzip, "content-encoding": "gzip, gzip" }, gzipSync(gzipSync(new Uint8Array(70 << 20)))],
     "/x/odd.js": [200, { "content-encoding": "rot13" }, text],
     "/x/away.js": [302, { location: "http://localhost:9/away.js" }],
@@ -61,17 +65,21 @@ test("analyze() judges each response by its fields, and follows what pages and s
       "a.css": "uncacheable",
       "b.css": "never-304",
       "bomb.js": "broken",
+      "empty.js": "broken",
       "forever.js": "kept-too-long",
       "forever.js?v=2": "",
       "gone.js": "broken",
       "good.js": "kept-too-long",
       "index.html": "uncacheable",
+      "members.js": "broken",
       "noisy.js": "broken",
       "odd.js": "broken",
       "old.js?v=1": "",
     });
     assert.equal(analysis.files[0].url, `${origin}/home/`);
     assert.deepEqual([analysis.limits, analysis.elsewhere], [[], 1]); // away.js leads to another origin
+    const members = analysis.files.find(({ url }) => url.endsWith("members.js"))!;
+    assert.equal(members.findings[0]!.message, "its body has several gzip members, of which browsers decode the first");
     const bomb = analysis.files.find(({ url }) => url.endsWith("bomb.js"))!;
     assert.match(bomb.findings[0]!.message, /B that unfold to more than 67\.1 MB/);
   });

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { whileUnshared } from "../../files/internal.ts";
 import { ReadableStream } from "../../streams/mod.ts";
-import { complete, decodesTo, isReadWhole, type Job, openTemporary, readDictionary, type Result } from "../job.ts";
+import { complete, decodesTo, isFileReadWhole, type Job, openTemporary, readDictionary, type Result } from "../job.ts";
 import { keyOf, largestVariant, type Trailer, TRAILER_SIZE, trailerIn } from "./entry.ts";
 
 /** The bytes read at a time. */
@@ -50,7 +50,7 @@ async function verified(
   const { bytesRead } = await entry.read(tail, 0, TRAILER_SIZE, size);
   const trailer = trailerIn(tail.subarray(0, bytesRead));
   if (trailer?.key !== keyOf(job) || trailer.size !== size) return undefined;
-  if (job.format === "gzip" && !await isReadWhole(entry, size, job.size)) return undefined;
+  if (job.format === "gzip" && !await isFileReadWhole(entry, size, job.size)) return undefined;
   const stored = createHash("sha256");
   const pieces = async function* () {
     for await (const piece of piecesOf(entry, size, signal)) {
