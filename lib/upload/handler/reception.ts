@@ -18,9 +18,10 @@ export async function storeUpload(settings: Settings, request: UploadRequest, ad
   if (admitted.file === undefined) return await receiveForm(settings, request, admitted, body, options);
   const { name, found } = admitted.file;
   const { contentType } = admitted.info;
+  const size = admitted.admission.announced.expectedBytes;
   const saved = await underConditions(settings, request, name, found, ({ overwrite, claim }) => {
     const only = claim && { only: { found } };
-    const destination = settings.storage.destination(name, { overwrite, contentType, ...only });
+    const destination = settings.storage.destination(name, { overwrite, contentType, size, ...only });
     return storeBody(body, destination, { ...options, overwrite, claim });
   });
   const file = { name, bytes: saved.bytes, digest: saved.digest, contentType };
@@ -51,7 +52,7 @@ export async function underConditions<T>(
 async function receiveForm(
   settings: Settings,
   request: UploadRequest,
-  { info }: Admitted,
+  { admission, info }: Admitted,
   body: BodySource,
   options: Settings["save"],
 ): Promise<Answer> {
@@ -64,7 +65,8 @@ async function receiveForm(
       throw new UploadError("EXISTS", `Two files of the form would have the name ${JSON.stringify(name)}`);
     }
     names.push(name);
-    return storage.destination(name, { overwrite: save.overwrite === true, contentType, isUndoable: true });
+    const size = admission.announced.expectedBytes; // that of all files
+    return storage.destination(name, { overwrite: save.overwrite === true, contentType, size, isUndoable: true });
   }, options).catch((error) => {
     throw storage.explained(error, names.at(-1) ?? "");
   });

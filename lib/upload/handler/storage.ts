@@ -24,6 +24,8 @@ export interface Place {
 interface PlaceOptions {
   readonly overwrite: boolean;
   readonly contentType: string;
+  /** The announced size, if any, by which the parts of an object are planned. */
+  readonly size: number | undefined;
   /** Whether storing the file must be undoable. Default: false. */
   readonly isUndoable?: boolean;
   /** The only file, or absence of a file, that the new file may replace. Default: any. */
@@ -173,13 +175,14 @@ export class BucketStorage {
     return { check: (found) => requireConditions(source, found) };
   }
 
-  destination(name: string, { overwrite, contentType, isUndoable, only }: PlaceOptions): BodyDestination {
+  destination(name: string, { overwrite, contentType, size, isUndoable, only }: PlaceOptions): BodyDestination {
     const created = isUndoable ? new CreatedObject(this.#bucket, name) : undefined;
     const ifMatch = only?.found?.etag;
     const stream = this.#bucket.writable(name, {
       overwrite: overwrite && !(only && ifMatch === undefined),
       ...(ifMatch !== undefined && { ifMatch }),
       contentType: storableType(contentType),
+      ...(size !== undefined && { size }),
       ...(created && { metadata: { [MARK]: created.mark } }),
     });
     created?.isStoredBy(stream);

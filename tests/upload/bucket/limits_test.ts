@@ -172,3 +172,20 @@ test("in a bucket that is full, an upload can be removed, and goes on once there
     );
     assert.equal(digestOf(fileIn(store).bytes), digestOf(whole));
   }));
+
+test("the announced length plans the parts of a file, and of those of a form", () =>
+  withStore(async (store) => {
+    const storage = store.bucket({ retries: 0 });
+    const handler = createUploadHandler({ storage, maxBytes: 2 ** 40, log: () => {} });
+    const head = '--b\r\ncontent-disposition: form-data; name="a"; filename="a.bin"\r\n\r\n';
+    for (
+      const [method, type, start] of [["PUT", "application/x-a", ""], ["POST", "multipart/form-data; boundary=b", head]]
+    ) {
+      const body = new Blob([start, bytesOf(9 * MIB)]).stream();
+      const headers = { "content-type": type, "content-length": String(80_000 * MIB) };
+      const init = { method, headers, body, duplex: "half" } as RequestInit;
+      const response = await within(handler.fetch(new Request("http://localhost/a.bin", init)), method);
+      assert.equal(response.status, 400, await response.text());
+      assert.deepEqual(store.asked.filter((asked) => asked.includes("Upload")), [], "parts of 10 MiB");
+    }
+  }));
