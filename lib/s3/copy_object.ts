@@ -6,7 +6,15 @@ import { S3Error } from "./s3_error.ts";
 import { conditionsOf, fieldsOf, type S3Object, type S3PutOptions, type S3Stored } from "./s3_object.ts";
 import { objectStream } from "./object_readable.ts";
 import { GatheredPart } from "./upload/gathered_part.ts";
-import { abortUpload, completeUpload, copyPart, createUpload, putPart, type StoredPart } from "./upload/multipart.ts";
+import {
+  abortUpload,
+  completeUpload,
+  copyPart,
+  createUpload,
+  ONCE,
+  putPart,
+  type StoredPart,
+} from "./upload/multipart.ts";
 import { MAX_PARTS, MIN_PART_SIZE, partSizeFor, type UploadContext } from "./upload/object_upload.ts";
 
 /** The maximum bytes of one copy request, and of a part. */
@@ -149,7 +157,7 @@ async function storeParts(
     await requireUnchanged(store, new Map(parts.flat().map((range) => [range.key, range])).values(), signal);
     return await completeUpload(store, upload, stored, options);
   } catch (error) {
-    await abortUpload(store, upload).catch(() => {}); // the first failure is the one to report
+    await abortUpload(store, upload, ONCE).catch(() => {}); // the first failure is the one to report
     throw error;
   }
 }

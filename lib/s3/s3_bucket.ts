@@ -324,7 +324,7 @@ export class S3Bucket {
     for await (const upload of listUploads(this.#store, prefix, signal)) {
       const isSession = upload.key.startsWith(SESSIONS) && !prefix.startsWith(SESSIONS);
       if (isSession || !(upload.initiated.getTime() <= end)) continue;
-      await abortUpload(this.#store, upload, signal);
+      await abortUpload(this.#store, upload, { signal });
       removed++;
     }
     return removed;

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
-import type { ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import test from "node:test";
 import { inspect } from "node:util";
-import type { S3Bucket, S3Error } from "../../lib/s3/mod.ts";
+import { S3Bucket, type S3Error } from "../../lib/s3/mod.ts";
+import { FakeClock } from "../support/fake_clock.ts";
+import { within } from "../support/waits.ts";
 import { document, withAnswers } from "./scripted_store.ts";
 
 const TIME = "2026-01-02T03:04:05.000Z";
@@ -254,6 +257,61 @@ test("the longest timeout is not the shortest", () =>
     const patient = bucket({ timeout: 2 ** 31 - 1 });
     await patient.put("a", "b");
     await patient.copy("a", "b");
+  }));
+
+test("an attempt has its time anew with each piece of a part that the store takes, and no more", async () => {
+  const MIB = 2 ** 20;
+  const time = 30_000 + 24 * 8 * 1000;
+  let [steps, isSilent] = [0, false];
+  const take = async (req: IncomingMessage): Promise<void> => {
+    let taken = 0;
+    for await (const { length } of req) {
+      taken += length;
+      // The last MiB may all be in buffers.
+      if (taken < (steps + 1) * 4 * MIB || steps === 3) continue;
+      steps++;
+      clock.turn(isSilent ? time + 1 : time * 0.7);
+    }
+  };
+  const server = createServer((req, res) => {
+    if (req.method === "POST") return void res.end(document("InitiateMultipartUploadResult", "<UploadId>u</UploadId>"));
+    take(req).then(() => res.writeHead(200, TAGGED).end(), () => res.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  using clock = new FakeClock();
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const credentials = { accessKeyId: "id", secretAccessKey: "s3cr3t" };
+  const bucket = new S3Bucket({ endpoint, bucket: "films", credentials, retries: 0 });
+  const stored = async (): Promise<void> => {
+    const writer = bucket.writable("a", { size: 8000 * 24 * MIB }).getWriter();
+    await writer.write(new Uint8Array(24 * MIB));
+    await writer.close();
+  };
+  try {
+    // Only the answer to the completion is missing.
+    await assert.rejects(within(stored(), "a slow part"), { code: "MALFORMED_RESPONSE" });
+    assert.equal(steps, 3);
+    [steps, isSilent] = [0, true];
+    await assert.rejects(within(stored(), "a silent store"), { code: "TIMEOUT" });
+    assert.ok(steps < 3, `${steps} steps`);
+  } finally {
+    await bucket.close();
+    server.close().closeAllConnections();
+  }
+});
+
+test("a failed upload is aborted by one request to a store that has become silent, and by several to one that answers", () =>
+  withAnswers((req, res) => {
+    if (req.method === "POST") res.end(document("InitiateMultipartUploadResult", "<UploadId>u</UploadId>"));
+    else if (req.method === "PUT") res.writeHead(403).end();
+    else if (req.url!.includes("busy")) res.writeHead(503).end();
+  }, async ({ asked, bucket }) => {
+    for (const [key, times] of [["silent", 1], ["busy", 3]] as const) {
+      const writer = bucket({ timeout: 300, retries: 2 }).writable(key).getWriter();
+      const writing = writer.write(new Uint8Array(9 * 2 ** 20)).then(() => writer.close());
+      await assert.rejects(writing, { code: "AccessDenied" });
+      assert.equal(asked.filter((line) => line.startsWith(`DELETE /films/${key}`)).length, times);
+    }
   }));
 
 test("close() ends the pause before another attempt", () =>

@@ -32,8 +32,8 @@ export function encoded(text: string): string {
 export interface SentBody {
   readonly length: number;
   sha256(): Promise<string>;
-  /** Returns the body from its beginning, in pieces that are valid until the next one is read. */
-  open(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  /** Returns the body from its beginning, in pieces that are valid until the next one is read; `onPiece`: called for each. */
+  open(onPiece?: () => void): AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
   whole(): Promise<Uint8Array>;
 }
 

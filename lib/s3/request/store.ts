@@ -12,7 +12,7 @@ import {
   type S3BucketSettings,
   type S3Credentials,
 } from "../s3_bucket_options.ts";
-import { S3Error } from "../s3_error.ts";
+import { S3Error, type S3ErrorCode } from "../s3_error.ts";
 import { EMPTY_SHA256, encoded, objectPath, type SentBody } from "./signed_request.ts";
 import { answeredFailure, brokenFailure, isExpiry, isPassing, pauseBefore, type Subject } from "./failures.ts";
 import { parseAnswer, type XmlResponse } from "./xml.ts";
@@ -43,8 +43,8 @@ export interface StoreRequest {
   readonly signal?: AbortSignal | undefined;
   /** Whether one attempt may be sent and finish after the signal is aborted, within {@linkcode Store.timeout}. */
   readonly isFinished?: boolean;
-  /** Whether each attempt creates something that only a readable response identifies. */
-  readonly isCreated?: boolean;
+  /** The code of a failure that is not retried. */
+  readonly final?: S3ErrorCode;
   readonly onRetry?: () => void;
   readonly retries?: number;
 }
@@ -118,9 +118,8 @@ export class Store {
         const isUndecided = request.method === "PUT" && (error as S3Error).code === "ConditionalRequestConflict";
         const isExpired = typeof this.#credentials === "function" && isExpiry(error);
         const isWorthIt = isPassing(error) || isUndecided || isExpired;
-        // Each attempt creates another upload, without an id.
-        if (request.isCreated && (error as S3Error).code === "MALFORMED_RESPONSE") throw error;
-        if (attempt >= (request.retries ?? this.retries) || !isWorthIt) throw error;
+        const isLast = attempt >= (request.retries ?? this.retries) || (error as S3Error).code === request.final;
+        if (isLast || !isWorthIt) throw error;
         await this.pause(pauseBefore(attempt, error), request.signal);
         request.onRetry?.();
       }
@@ -189,7 +188,8 @@ export class Store {
     let init: RequestInit | undefined;
     let response: Response | undefined;
     try {
-      init = await deadline.within(this.#signed(url, request));
+      const onPiece = (): void => request.signal?.aborted ? undefined : deadline.restart(time);
+      init = await deadline.within(this.#signed(url, request, onPiece));
       response = await deadline.within(this.#fetch(url, { ...init, signal: deadline.signal }));
       deadline.restart(patience);
       const answer = new StoreAnswer(response, subject, deadline, patience);
@@ -228,7 +228,7 @@ export class Store {
     return `${this.#url}${path}${search.length === 0 ? "" : `?${search.join("&")}`}`;
   }
 
-  async #signed(url: string, request: StoreRequest): Promise<RequestInit> {
+  async #signed(url: string, request: StoreRequest, onPiece: () => void): Promise<RequestInit> {
     const { method, headers = {}, body, isBodyUnsigned, retries } = request;
     const sha256 = isBodyUnsigned ? "UNSIGNED-PAYLOAD" : await body?.sha256() ?? EMPTY_SHA256;
     const signer = await this.#signer({ method, url, headers: { ...headers, "x-amz-content-sha256": sha256 } });
@@ -246,7 +246,7 @@ export class Store {
     if (body === undefined) return init;
     if (!this.isOwn) return { ...init, body: await body.whole() as BodyInit };
     signed.set("content-length", String(body.length));
-    const sent = body.length === 0 ? new Uint8Array() : body.open();
+    const sent = body.length === 0 ? new Uint8Array() : body.open(onPiece);
     return { ...init, body: sent as unknown as BodyInit };
   }
 

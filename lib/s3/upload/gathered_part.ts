@@ -105,14 +105,17 @@ export class GatheredPart implements SentBody {
     }
   }
 
-  async *open(): AsyncGenerator<Uint8Array> {
-    if (this.#file === undefined) {
-      yield* this.#pieces();
-      return;
+  async *open(onPiece?: () => void): AsyncGenerator<Uint8Array> {
+    for await (const piece of this.#file === undefined ? this.#pieces() : this.#pages(this.#file)) {
+      onPiece?.();
+      yield piece;
     }
+  }
+
+  async *#pages(file: OpenFile): AsyncGenerator<Uint8Array> {
     const page = new Uint8Array(PAGE);
     for (let position = 0; position < this.length;) {
-      const read = await this.#file.read(page.subarray(0, this.length - position), position);
+      const read = await file.read(page.subarray(0, this.length - position), position);
       if (read === 0) throw new Error("a temporary file is shorter than what was written to it");
       position += read;
       yield page.subarray(0, read);

@@ -4,7 +4,7 @@ import { conditionsOf, type S3Object, type S3PutOptions, type S3Stored } from ".
 import { bytesBody, CRC32_FIELD } from "../request/signed_request.ts";
 import { isMissing } from "../request/failures.ts";
 import { copySource, decoderOf, pagesOf, storeObject } from "../request/objects.ts";
-import type { ReadAnswer, Store } from "../request/store.ts";
+import type { ReadAnswer, Store, StoreRequest } from "../request/store.ts";
 import { escaped } from "../request/xml.ts";
 import { S3Error } from "../s3_error.ts";
 import type { GatheredPart } from "./gathered_part.ts";
@@ -38,7 +38,8 @@ export async function createUpload(
   const headers = { ...fields, ...(hasChecksums && { "x-amz-checksum-algorithm": "CRC32" }) };
   signal?.throwIfAborted();
   const request = { method: "POST", action: "begin", key, query: { uploads: "" }, headers, signal } as const;
-  const uploadId = await store.send({ ...request, isFinished: true, isCreated: true }, async (answer) => {
+  // Each attempt creates another upload: one with an unreadable response has no id here.
+  const uploadId = await store.send({ ...request, isFinished: true, final: "MALFORMED_RESPONSE" }, async (answer) => {
     const id = (await answer.document("InitiateMultipartUploadResult")).text("UploadId");
     if (id) return id;
     throw answer.malformed("the store gave the upload no id");
@@ -47,7 +48,7 @@ export async function createUpload(
     throw error;
   });
   if (signal?.aborted) {
-    await abortUpload(store, { key, uploadId }).catch(() => {}); // the abort reason is thrown
+    await abortUpload(store, { key, uploadId }, ONCE).catch(() => {}); // the abort reason is thrown
     throw signal.reason;
   }
   return uploadId;
@@ -189,9 +190,17 @@ export async function completeUpload(
   });
 }
 
-export async function abortUpload(store: Store, { key, uploadId }: BegunUpload, signal?: AbortSignal): Promise<void> {
+/** Options of {@linkcode abortUpload} where a failure is to be reported: a silent store does not delay it again and again. */
+export const ONCE = { final: "TIMEOUT" } as const;
+
+export async function abortUpload(
+  store: Store,
+  { key, uploadId }: BegunUpload,
+  options?: Pick<StoreRequest, "final" | "signal">,
+): Promise<void> {
   try {
-    await store.send({ method: "DELETE", action: "abort", key, query: { uploadId }, signal }, (answer) => answer.end());
+    const request = { method: "DELETE", action: "abort", key, query: { uploadId }, ...options } as const;
+    await store.send(request, (answer) => answer.end());
   } catch (error) {
     if (!isMissing(error)) throw error;
   }

@@ -3,7 +3,7 @@ import { putObject } from "../request/objects.ts";
 import type { Store } from "../request/store.ts";
 import { S3Error } from "../s3_error.ts";
 import { GatheredPart, requireLength, type Storage } from "./gathered_part.ts";
-import { abortUpload, completeUpload, createUpload, putPart, type StoredPart } from "./multipart.ts";
+import { abortUpload, completeUpload, createUpload, ONCE, putPart, type StoredPart } from "./multipart.ts";
 
 const MIB = 2 ** 20;
 export const MAX_PARTS: number = 10_000;
@@ -186,7 +186,7 @@ export class ObjectUpload {
   async #abort(reason: unknown): Promise<void> {
     await this.leave(reason);
     if (this.#isCompleted || this.uploadId === undefined || this.#isLeft) return; // too late: the object is complete
-    await abortUpload(this.#context.store, { key: this.key, uploadId: this.uploadId });
+    await abortUpload(this.#context.store, { key: this.key, uploadId: this.uploadId }, ONCE);
   }
 
   /** Runs a step, whose failure fails the upload. */
