@@ -123,7 +123,7 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
   }
 
   async discard(): Promise<void> {
-    await this.#file.close().catch(() => {}); // the reason of the discard is already being thrown
+    await this.#file.drop(); // the reason of the discard is already being thrown
     await this.#left.flush().catch(() => {});
   }
 }

@@ -336,7 +336,7 @@ export class AtomicFile {
     this.#leave();
     if (!this.#file.isClosed) this.#size = this.#file.size();
     // The file is removed: a failed flush on closing does not matter.
-    const closing = this.#file.close().catch(() => {});
+    const closing = this.#file.drop();
     // A running stream cannot be stopped; it continues into a file without a name, which is closed at its end.
     if (!this.#isStreaming) await closing;
     await removeTemporary(this.#temporary);

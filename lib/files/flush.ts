@@ -19,7 +19,7 @@ export async function flushFolder(path: string, change?: () => Promise<void>): P
     await change?.();
     await folder?.sync().catch(requireRefusal);
   } finally {
-    await folder?.close().catch(() => {}); // no bytes were written to it
+    await folder?.drop(); // no bytes were written to it
   }
 }
 
@@ -115,7 +115,7 @@ export class LeftFiles {
 
   /** Closes a file. A later flush opens it by its path. */
   close(file: OpenFile): void {
-    this.#closing = Promise.all([this.#closing, file.close().catch(() => {})]); // the system has its bytes
+    this.#closing = Promise.all([this.#closing, file.drop()]); // the system has its bytes
   }
 
   /** Flushes and closes a file, because another program has its name, or the right to open it. */
@@ -126,7 +126,7 @@ export class LeftFiles {
     });
     const closed = flushed.then(() => {
       this.#flushing.delete(file);
-      return file.close().catch(() => {});
+      return file.drop();
     });
     this.#closing = Promise.all([this.#closing, closed]);
   }

@@ -99,7 +99,7 @@ export class HeldFolder {
       all.set(realPath, folder);
       return folder;
     }
-    void file.close();
+    file.drop();
     known.#holders++;
     return known;
   }
@@ -108,6 +108,6 @@ export class HeldFolder {
   release(): void {
     if (--this.#holders > 0) return;
     if (all.get(this.realPath) === this) all.delete(this.realPath);
-    void this.#file.close();
+    this.#file.drop();
   }
 }

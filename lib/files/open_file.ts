@@ -93,7 +93,7 @@ export class OpenFile {
     const file = OpenFile.openNow(path, flags | linkFlag(false) | (fs.constants.O_NONBLOCK ?? 0));
     const status = file.exactStatus();
     if (status.isFile() && isOneFile(status, known)) return file;
-    void file.close();
+    file.drop();
     throw new Error("another file has its name by now");
   }
 
@@ -221,7 +221,7 @@ export class OpenFile {
         ? OpenFile.openNow(file.ownPath, flags & ~linkFlag(false))
         : OpenFile.openNow(path, flags, options);
     } finally {
-      void file.close();
+      file.drop();
     }
   }
 
@@ -234,7 +234,7 @@ export class OpenFile {
       if (!isOneFile(files[1].exactStatus(), this.exactStatus())) files.reverse();
       return files.pop()!;
     } finally {
-      for (const unused of files) void unused.close();
+      for (const unused of files) unused.drop();
     }
   }
 
@@ -250,7 +250,7 @@ export class OpenFile {
         if (file.exactStatus().ino !== this.exactStatus().ino) throw error;
         fs.ftruncateSync(file.#number, length);
       } finally {
-        void file.close();
+        file.drop();
       }
     }
   }
@@ -298,6 +298,11 @@ export class OpenFile {
     if (this.#calls > 0) await new Promise<void>((resolve) => this.#onIdle = resolve);
     if (this.#atOnce) return fs.closeSync(number);
     await new Promise<void>((resolve, reject) => fs.close(number, (error) => error ? reject(error) : resolve()));
+  }
+
+  /** Closes a file like {@linkcode close}, but ignores a failure: none of its bytes are awaited. Never rejects. */
+  drop(): Promise<void> {
+    return this.close().catch(() => {});
   }
 
   /** Closes a file without running calls: file servers report a full disk then. */

@@ -70,7 +70,7 @@ class PlainFile implements OutputFile {
   }
 
   async discard(): Promise<void> {
-    await this.#file.close().catch(() => {}); // the reason of the failure is already being thrown
+    await this.#file.drop(); // the reason of the failure is already being thrown
   }
 }
 

@@ -268,7 +268,7 @@ export class ProcessLock {
     held.delete(basename(this.#path));
     removeIfPossible(this.#path);
     if (existsSync(this.#path)) markReleased(this.#path, this.#file);
-    void this.#file?.close();
+    this.#file?.drop();
     this.#file = undefined;
   }
 
@@ -327,13 +327,13 @@ export class ProcessLock {
       if (!held.has(basename(this.#path)) || codeOf(error) === "ENOENT") {
         removeIfPossible(this.#path);
         held.delete(basename(this.#path));
-        if (this.#file !== file) void this.#file?.close();
+        if (this.#file !== file) this.#file?.drop();
         [this.#path, this.#file] = [former, file];
         return false;
       }
       markReleased(former, file);
     }
-    void file?.close();
+    file?.drop();
     return true;
   }
 

@@ -170,6 +170,14 @@ const mechanisms: readonly Mechanism[] = [
     ],
   },
   {
+    name: "closes that nothing awaits",
+    pattern: /\bvoid [\w#.?]+\.close\(\)(?!\.)/,
+    instead: "drop() of lib/files/open_file.ts, or close().catch(): a late failure would end the process",
+    allowed: {},
+    planted: ["void file.close();", "for (const file of files) void file.#inner?.close();"],
+    innocent: ["await file.close();", "file.drop();", "void file.close().catch(() => {});"],
+  },
+  {
     name: "checks of options",
     pattern:
       /\bunknown option\b|\btypeof [\w.?]+ !==? "boolean"|\bfor \(const \w+ (?:in|of Object\.keys\() ?(?:given|init|options)\b/,

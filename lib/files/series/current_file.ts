@@ -228,7 +228,7 @@ export class CurrentFile {
     this.#noteEnd();
     const file = this.file;
     this.file = undefined;
-    await file?.close().catch(() => {}); // the reason of the discard is already being thrown
+    await file?.drop(); // the reason of the discard is already being thrown
     await this.#left.flush().catch(() => {});
   }
 
@@ -300,7 +300,7 @@ export class CurrentFile {
       this.#adopt(file, this.#named(next, opened, proofOfOpen(file.exactStatus())), opened);
       for (const entry of this.#torn.splice(0)) this.#noteComplete(entry);
     } catch (error) {
-      file.close().catch(() => {}); // the reason of the failure is already being thrown
+      file.drop(); // the reason of the failure is already being thrown
       removeIfPossible(next);
       throw error;
     }

@@ -99,7 +99,7 @@ export class DiskSession implements OpenSession {
       await file.close();
       lstatSync(this.#data); // the file may have been removed, with its appended bytes
     } catch (error) {
-      await file.close().catch(() => {});
+      await file.drop();
       this.#takeBack();
       throw storageFailure("write", this.#data, "the upload", error);
     }
