@@ -1,10 +1,11 @@
+import { type BigIntStats, statSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import { codeOf } from "../failure.ts";
 import { FileSeries, packedFormats } from "../series/file_series.ts";
 import type { FileSequence, FollowedFile } from "./follow_source.ts";
-import { type FilePath, GrowingFile, openAny, unlessMissing } from "./growing_file.ts";
+import { type FilePath, GrowingFile, isOf, openAny, unlessMissing } from "./growing_file.ts";
 import { type Candidate, identify } from "./identify.ts";
 import { type FollowPosition, identityOf } from "./line_place.ts";
 
@@ -18,8 +19,6 @@ export class FollowedSeries implements FileSequence {
   number = 0;
   /** The time in ms since 1970 at which the newest file was created. */
   #made = 0;
-  /** The identities of read files, by number. */
-  readonly #ids = new Map<number, string>();
 
   /** @param path The directory and the name of the series. */
   constructor(path: string, start: "beginning" | "end" | FollowPosition) {
@@ -59,12 +58,7 @@ export class FollowedSeries implements FileSequence {
     if (index !== -1) return await this.#open(number);
     const lost = "lines behind the position may be lost or read again, as its file is not found";
     warn(new Error(`Cannot go on reading ${this.path}: ${lost}; the files since are read from their beginnings`));
-    for (const each of await this.#numbers()) {
-      const isSince = each >= number || (await this.#candidates(each)).some(({ identity }) => identity.time > time);
-      const found = isSince ? await this.#open(each) : undefined;
-      if (found !== undefined) return found;
-    }
-    return undefined;
+    return await this.#openSince(await this.#numbers(), number, time);
   }
 
   /** Returns the forms of a series' file, uncompressed and compressed. */
@@ -77,13 +71,22 @@ export class FollowedSeries implements FileSequence {
     return found;
   }
 
-  async next(): Promise<FollowedFile | undefined> {
+  async next(newest?: FollowedFile): Promise<FollowedFile | undefined> {
     const numbers = await this.#numbers();
-    for (const each of this.#ids.keys()) if (each < numbers[0]) this.#ids.delete(each);
     const known = Math.min(this.number, numbers.at(-1) ?? 0);
-    if (known > 0 && await this.#isNewer(known)) this.number = 0;
-    const next = numbers.find((number) => number > this.number);
-    return next === undefined ? undefined : await this.#open(next);
+    const isAnew = known > 0 && await this.#isAnew(known, newest);
+    return await this.#openSince(numbers, isAnew ? known : this.number + 1, isAnew ? this.#made : Infinity);
+  }
+
+  /** Opens the first file with that number or a later one, or that was written after `time`. */
+  async #openSince(numbers: readonly number[], number: number, time: number): Promise<FollowedFile | undefined> {
+    for (const each of numbers) {
+      const isSince = each >= number ||
+        time < Infinity && (await this.#candidates(each)).some(({ identity }) => identity.time > time);
+      const found = isSince ? await this.#open(each) : undefined;
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 
   async #numbers(): Promise<number[]> {
@@ -109,28 +112,29 @@ export class FollowedSeries implements FileSequence {
   async #note<F extends FollowedFile | undefined>(number: number, path: string, file: F): Promise<F> {
     this.number = number;
     const status = await unlessMissing(stat(path, { bigint: true }));
-    if (status !== undefined) this.#made = Number(status.birthtimeNs) / 1e6;
-    if (file === undefined) return file;
-    file.number = number;
-    this.#ids.set(number, file.identity.file);
+    if (status !== undefined) this.#made = madeAt(status);
+    if (file !== undefined) file.number = number;
     return file;
   }
 
-  /**
-   * Whether a file is another one than was read, or newer than the newest: its series was restarted, for example after
-   * all files were removed. On Windows, a file may get the birth time, but not the modification time, of one that had
-   * its name up to 15 s before.
-   */
-  async #isNewer(number: number): Promise<boolean> {
-    const status = await unlessMissing(stat(this.#series.pathOf(number), { bigint: true }));
+  /** Whether the file with a number is not the newest one, or was made after it: its series was removed and restarted. */
+  async #isAnew(number: number, newest: FollowedFile | undefined): Promise<boolean> {
+    const path = this.#series.pathOf(number);
+    const status = await unlessMissing(stat(path, { bigint: true }));
     if (status === undefined) return false;
-    const id = this.#ids.get(number);
-    const isOther = id !== undefined && !id.endsWith(` ${status.ino}`);
-    if (isOther && process.platform === "win32") return true;
-    const { birthtimeNs, mtimeNs } = status;
-    const made = process.platform === "win32" && mtimeNs > birthtimeNs ? mtimeNs : birthtimeNs;
-    return Number(made) / 1e6 > this.#made && (isOther || number < this.number);
+    const now = (): BigIntStats | undefined => statSync(path, { bigint: true, throwIfNoEntry: false });
+    if (number === newest?.number && "status" in newest) return !isOf(status, newest, now);
+    return madeAt(status) > this.#made;
   }
+}
+
+/**
+ * Returns the time in ms since 1970 of a file's birth, or of its last write if the disk has none. On Windows, a file may
+ * get the birth time of one that had its name up to 15 s before.
+ */
+function madeAt({ birthtimeNs, mtimeNs }: BigIntStats): number {
+  const isBorn = birthtimeNs > 0 && (process.platform !== "win32" || mtimeNs <= birthtimeNs);
+  return Number((isBorn ? birthtimeNs : mtimeNs) / 1_000_000n);
 }
 
 async function isFile(path: string): Promise<boolean> {

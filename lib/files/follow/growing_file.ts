@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { BigIntStats } from "node:fs";
+import process from "node:process";
 import { DecompressionStream, type Format } from "../../codecs/mod.ts";
 import { codeOf } from "../failure.ts";
 import { readableOf } from "../open_file_readable.ts";
@@ -140,10 +141,16 @@ export class GrowingFile implements FollowedFile {
   }
 }
 
-/** Whether a path's status is that of an open file. @param now Returns the path's present status. */
+/**
+ * Whether a path's status is that of an open file. A compressed file is closed at its end, and its number used again.
+ *
+ * @param now Returns the path's present status.
+ */
 export function isOf(status: BigIntStats, file: FollowedFile, now: () => BigIntStats | undefined): boolean {
   const id = file.identity.file;
-  if (idOf(status) !== id || isSureNumber(status.ino)) return idOf(status) === id;
+  const isSame = "status" in file &&
+    (process.platform === "win32" ? id.endsWith(` ${status.ino}`) : id === idOf(status));
+  if (!isSame || isSureNumber(status.ino)) return isSame;
   const own = file.status;
   const later = now();
   // A file only grows while its status is taken three times.

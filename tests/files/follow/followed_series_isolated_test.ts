@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { appendFile, mkdir, readdir, rename, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
+import { gzipSync } from "node:zlib";
 import { followFile, RotatingFileWritable, type RotationOptions } from "../../../lib/files/mod.ts";
 import { LineStream } from "../../../lib/text/mod.ts";
 import { inFolder } from "../../support/folders.ts";
@@ -302,4 +303,53 @@ test("followFile() begins a series anew that was removed and begun anew, and rea
     assert.equal(await rest, `${before}begun\n`);
     await followed.cancel();
     assert.deepEqual(openFilesIn(folder), []);
+  }));
+
+for (const isPacked of [false, true]) {
+  for (const start of ["beginning", "end", "position"] as const) {
+    test(`followFile() from the ${start} begins a series anew with the number of its last file, ${isPacked ? "" : "not "}compressed`, () =>
+      inFolder(async (folder) => {
+        const path = join(folder, "app-00001.log");
+        const former = isPacked ? `${path}.gz` : path;
+        await writeFile(former, isPacked ? gzipSync("before\n") : "before\n");
+        const options = { series: true, interval: 3, signal: AbortSignal.timeout(5000) };
+        let stream = await followFile(join(folder, name), { ...options, start: start === "end" ? start : "beginning" });
+        let followed = new Following(stream);
+        if (start !== "end") await followed.reach(7);
+        if (start === "position") {
+          const { position } = stream;
+          await followed.cancel();
+          stream = await followFile(join(folder, name), { ...options, start: position });
+          followed = new Following(stream);
+        }
+        const expected = start === "beginning" ? "before\nanew\n" : "anew\n";
+        const reading = followed.reach(expected.length);
+        await pause(20); // for another time of birth, and a check at the former file's end
+        const { ino } = await stat(former);
+        await rm(former);
+        const next = join(folder, "next");
+        for (let i = 0; i < 20; i++) { // most disks use the former file's number again
+          await writeFile(`${next}${i}`, "anew\n");
+          if ((await stat(`${next}${i}`)).ino === ino || i === 19) await rename(`${next}${i}`, path);
+          if (await stat(path).catch(() => undefined)) break;
+        }
+        assert.equal(await reading, expected);
+        await followed.cancel();
+      }));
+  }
+}
+
+test("followFile() reads a file that is written anew alone of its series, and not those before it", () =>
+  inFolder(async (folder) => {
+    const fileOf = (number: number): string => join(folder, `app-0000${number}.log`);
+    for (const number of [1, 2]) await writeFile(fileOf(number), `line ${number}\n`);
+    const followed = new Following(
+      await followFile(join(folder, name), { series: true, start: "beginning", interval: 3 }),
+    );
+    await followed.reach(14);
+    await pause(20); // for another time of birth
+    await writeFile(join(folder, "next"), "LINE 2\n");
+    await rename(join(folder, "next"), fileOf(2));
+    assert.equal(await followed.reach(21), "line 1\nline 2\nLINE 2\n");
+    await followed.cancel();
   }));
