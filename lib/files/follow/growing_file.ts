@@ -33,7 +33,9 @@ export class GrowingFile implements FollowedFile {
   #proof: Uint8Array = NOTHING;
   readonly place: LinePlace = new LinePlace();
   number: number | undefined = undefined;
-  /** The file's modification time when its beginning was last compared, in ms since 1970. */
+  /** The first 64 bytes, and those before each further power of two, which are compared to find out whether it was rewritten. */
+  #samples: { readonly end: number; readonly bytes: Uint8Array }[] = [];
+  /** The file's modification time when one of them was last compared, in ms since 1970. */
   #comparedAt = 0;
   isBroken = false;
   #memory: Uint8Array<ArrayBuffer> | undefined = undefined;
@@ -75,6 +77,7 @@ export class GrowingFile implements FollowedFile {
     // The file may be truncated meanwhile.
     if (first < Math.min(position, PROOF_SIZE) || length < proof.length) return;
     this.#proof = proof;
+    this.#sample(head.subarray(0, Math.min(first, position)), 0, 0);
     this.place.begin(position, head.subarray(0, first), proof);
   }
 
@@ -82,28 +85,36 @@ export class GrowingFile implements FollowedFile {
     // `new Uint8Array(READ_SIZE)` would clear memory that was used before.
     const bytes = this.#memory ??= new Uint8Array(Buffer.allocUnsafeSlow(READ_SIZE).buffer);
     const known = this.#proof.length;
-    const { mtimeMs } = this.#file.status();
+    const { mtimeMs, size } = this.#file.status();
     this.identity = { ...this.identity, time: Math.floor(mtimeMs) };
     const length = await this.#file.read(
       bytes.subarray(0, Math.min(READ_SIZE, known + most)),
       this.place.end - known,
     );
-    let isSame = length >= known && Buffer.compare(this.#proof, bytes.subarray(0, known)) === 0;
-    if (!isSame) {
-      this.#lose(this.#beginsAnew ? 0 : this.#sameLines(bytes.subarray(0, length)));
-      return length > 0 ? await this.read(most) : undefined;
+    const isSame = length >= known && Buffer.compare(this.#proof, bytes.subarray(0, known)) === 0;
+    const isCompared = isSame && length === known && mtimeMs === this.#comparedAt;
+    this.#comparedAt = mtimeMs;
+    const isAnew = !isCompared && !await this.#isSampled(Math.min(size, this.place.end - known));
+    if (isSame && !isAnew) return length === known ? undefined : this.#taken(bytes, known, length);
+    this.#lose(isAnew || this.#beginsAnew ? 0 : this.#sameLines(bytes.subarray(0, length)));
+    return size > 0 ? await this.read(most) : undefined;
+  }
+
+  /** Keeps the samples of bytes that begin at an offset, except those of earlier bytes. */
+  #sample(bytes: Uint8Array, offset: number, known: number): void {
+    for (let end = PROOF_SIZE; end <= offset + bytes.length; end *= 2) {
+      const start = end - PROOF_SIZE - offset;
+      if (end > offset + known && start >= 0) this.#samples.push({ end, bytes: bytes.slice(start, end - offset) });
     }
-    const first = this.place.mark.head;
-    if (this.#beginsAnew && first.length > 0 && (length > known || mtimeMs !== this.#comparedAt)) {
-      const head = new Uint8Array(first.length);
-      isSame = await this.#file.read(head, 0) === head.length && Buffer.compare(first, head) === 0;
-      this.#comparedAt = mtimeMs;
-      if (!isSame) {
-        this.#lose(0);
-        return await this.read(most);
-      }
-    }
-    return length === known ? undefined : this.#taken(bytes, known, length);
+  }
+
+  /** Whether a sample is still in the file: the first one; in a series, in which the end may differ, the last within `most`. */
+  async #isSampled(most: number): Promise<boolean> {
+    const sample = this.#beginsAnew ? this.#samples[0] : this.#samples.findLast(({ end }) => end <= most);
+    if (sample === undefined) return true;
+    const bytes = new Uint8Array(PROOF_SIZE);
+    await this.#file.read(bytes, sample.end - PROOF_SIZE);
+    return Buffer.compare(bytes, sample.bytes) === 0;
   }
 
   hasBytes(): boolean {
@@ -119,6 +130,7 @@ export class GrowingFile implements FollowedFile {
     this.isBroken ||= lost > 0;
     this.#proof = this.#proof.subarray(0, Math.max(0, this.#proof.length - lost));
     this.place.cut(this.place.end - lost, this.#proof);
+    this.#samples = this.#samples.filter(({ end }) => end <= this.place.end);
   }
 
   /** Returns the end of the unchanged whole lines in a series; `bytes` now take the place of the proof. */
@@ -133,6 +145,7 @@ export class GrowingFile implements FollowedFile {
 
   /** Returns the bytes read after the proof, copied if they are few. */
   #taken(bytes: Uint8Array<ArrayBuffer>, known: number, length: number): Uint8Array<ArrayBuffer> {
+    this.#sample(bytes.subarray(0, length), this.place.end - known, known);
     this.place.add(bytes.subarray(known, length));
     this.#proof = bytes.slice(Math.max(0, length - this.#proofSize), length);
     if (length < READ_SIZE / 4) return bytes.slice(known, length);

@@ -353,3 +353,23 @@ test("followFile() reads a file that is written anew alone of its series, and no
     assert.equal(await followed.reach(21), "line 1\nline 2\nLINE 2\n");
     await followed.cancel();
   }));
+
+for (const [banner, kept] of [["", 100], ["-".repeat(100), 3000], ["", 30_000]] as const) {
+  test(`followFile() reads all of a file of a series that is emptied and filled with ${kept} bytes between two checks, behind a banner of ${banner.length}`, () =>
+    inFolder(async (folder) => {
+      const path = join(folder, "app-00001.log");
+      const signal = AbortSignal.timeout(5000);
+      const lines = (word: string, length: number): string =>
+        Array.from({ length }, (_, i) => i === 0 ? `${banner}\n` : `${word} ${i}\n`).join("").slice(0, length - 1) +
+        "\n";
+      const [before, after] = [lines("before", 100_000), lines("after", kept)];
+      await writeFile(path, before);
+      const followed = new Following(
+        await followFile(join(folder, name), { series: true, start: "beginning", interval: 3, signal }),
+      );
+      await followed.reach(before.length);
+      await writeFile(path, after);
+      assert.equal((await followed.reach(before.length + after.length)).slice(before.length), after);
+      await followed.cancel();
+    }));
+}
