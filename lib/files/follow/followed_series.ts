@@ -53,7 +53,7 @@ export class FollowedSeries implements FileSequence {
     if (id === "") return await this.next();
     const before = (await this.#numbers()).findLast((each) => each < number);
     const earlier = before === undefined ? [] : await this.#candidates(before);
-    const { file, index } = await identify([...earlier, ...await this.#candidates(number)], position, false);
+    const { file, index } = await identify([...earlier, ...await this.#candidates(number)], position, false, warn);
     if (file !== undefined) return await this.#note(number, this.#series.pathOf(number), file);
     if (index !== -1) return await this.#open(number);
     const lost = "lines behind the position may be lost or read again, as its file is not found";

@@ -31,13 +31,15 @@ const MAX_LINE = 65_536;
  * - Its bytes, in a compressed file, in a copy whose original was truncated or left behind, or under another number. A
  *   file that was last written before the position's time is no copy. Several files with these bytes prove nothing,
  *   since logs may have equal lines; nor does one file, if a candidate before it was written since, or if its time of
- *   birth differs and it is on the same disk, or the line before the position is repeated in it.
+ *   birth differs and it is on the same disk, or the line before the position is repeated in it. On another
+ *   disk, `warn` reports a file that was written since its birth: it may be a new one, as copies mostly keep their time.
  * - Before any whole line, its number in a series.
  */
 export async function identify(
   candidates: readonly Candidate[],
   position: FollowPosition,
   beginsAnew: boolean,
+  warn: (error: Error) => void,
 ): Promise<Identified> {
   const { file: id, born, head, number } = position;
   const possible = candidates.filter((each) => each.number === number);
@@ -65,10 +67,15 @@ export async function identify(
   }
   const same = [...proven.keys()].filter(({ identity }) => born > 0 && identity.born === born);
   const [found, ...others] = same.length === 1 ? same : proven.keys();
-  const place = found === undefined || others.length > 0 ? -1 : candidates.indexOf(found);
-  const isSure = place !== -1 && (place === index || !isAfterUnread(place));
+  const place = candidates.indexOf(found!);
+  const isSure = found !== undefined && others.length === 0 && (place === index || !isAfterUnread(place));
   for (const [each, file] of proven) if (!isSure || each !== found) await file.close();
-  return isSure ? { index: place, file: proven.get(found!) } : { index, file: undefined };
+  if (!isSure) return { index, file: undefined };
+  if (hasOtherBirth(found, position) && found.identity.time >= found.identity.born) {
+    const lost = "if it is a new file, its first lines, which are equal, are not read";
+    warn(new Error(`${found.path} is on another disk than before, and is read from the position on: ${lost}`));
+  }
+  return { index: place, file: proven.get(found) };
 }
 
 /**

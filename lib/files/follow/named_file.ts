@@ -44,7 +44,7 @@ export class NamedFile implements FileSequence {
   /** Opens the file of a position, and those that had the name after it. */
   async #resume(position: FollowPosition, warn: (error: Error) => void): Promise<FollowedFile[]> {
     const named = await this.#named();
-    const { index, file } = await identify(named, position, true);
+    const { index, file } = await identify(named, position, true, warn);
     const first = file ? index : named.findIndex((each, i) => {
       const { born, time } = each.identity;
       if (i === index || each.label === "" || time > position.time) return true;

@@ -298,23 +298,40 @@ test("followFile() reads a new file of the same disk from its beginning, even if
     assert.match(warnings.join(), /^Cannot go on reading .*app\.log: lines behind the position may be lost/);
   }));
 
-test("followFile() takes a file of another disk with another time of birth for a copy, unless the line before the position is repeated", () =>
-  inFolder(async (folder) => {
-    const path = join(folder, "app.log");
-    const end = "-".repeat(80); // more than the bytes of the proof
-    const logs = [["1\n2\n", "", 0], ["1\n1\n", "1\n1\n", 1], [`1 ${end}\n2 ${end}\n`, "", 0]] as const;
-    for (const [before, again, count] of logs) {
-      await writeFile(path, before);
-      const position = onOtherDisk(await positionAfter(path, before.length));
-      await pause(20); // for another time of birth
-      await writeFile(`${path}.new`, `${before}3\n`);
-      await rename(`${path}.new`, path);
-      const warnings: Error[] = [];
-      const onWarning = (error: Error): void => void warnings.push(error);
-      assert.equal(await readFrom(path, position, again.length + 2, { onWarning }), `${again}3\n`);
-      assert.equal(warnings.length, count);
-    }
-  }));
+for (const series of [false, true]) {
+  test(`followFile() takes a file${series ? " of a series" : ""} of another disk with another time of birth for a copy, unless the line before the position is repeated, and tells if it may be a new one`, (context) =>
+    inFolder(async (folder) => {
+      const file = join(folder, series ? "app-00001.log" : "app.log");
+      const path = join(folder, "app.log");
+      const end = "-".repeat(80); // more than the bytes of the proof
+      const logs = [
+        [
+          "1\n2\n",
+          "",
+          /app\S*\.log is on another disk .*: if it is a new file, its first lines, which are equal, are not read/,
+        ],
+        ["1\n1\n", "1\n1\n", /may be lost/],
+        [`1 ${end}\n2 ${end}\n`, "", /is on another disk/],
+      ] as const;
+      for (const [before, read, told] of logs) {
+        for (const isKept of [false, true]) {
+          await writeFile(file, before);
+          const position = onOtherDisk(await positionAfter(path, before.length, { series }));
+          if (position.born === 0) return context.skip("the disk has no times of birth");
+          await pause(20); // for another time of birth
+          await writeFile(`${file}.new`, `${before}3\n`);
+          // Most programs that copy a file to another disk keep its time.
+          if (isKept) await utimes(`${file}.new`, position.time / 1000, position.time / 1000);
+          await rename(`${file}.new`, file);
+          const warnings: string[] = [];
+          const onWarning = ({ message }: Error): void => void warnings.push(message);
+          assert.equal(await readFrom(path, position, read.length + 2, { onWarning, series }), `${read}3\n`);
+          if (isKept && read === "") assert.deepEqual(warnings, []);
+          else assert.match(warnings.join(), told);
+        }
+      }
+    }));
+}
 
 test("followFile() knows a file of a series by its number, if that was compressed before a line of it was read", () =>
   inFolder(async (directory) => {
