@@ -29,7 +29,7 @@ export const runtimes: Readonly<Record<string, Runtime>> = {
       const reporters = ["--test-reporter=spec", "--test-reporter-destination=stdout"];
       const json = ["--test-reporter=./.ci/node_reporter.ts", `--test-reporter-destination=${report}`];
       const limits = ["--test-concurrency=1", `--test-timeout=${TEST_LIMIT}`];
-      const before = [...process.env.MILLRACE_BUILT ? ["built_workers"] : [], ...isAgain ? [] : ["untracked_tests"]];
+      const before = ["found_modules", ...isAgain ? [] : ["untracked_tests"]];
       const imports = before.map((name) => `--import=${pathToFileURL(join(root, `.ci/${name}.ts`))}`);
       return ["node", "--test", ...imports, ...limits, ...reporters, ...json, ...files];
     },
