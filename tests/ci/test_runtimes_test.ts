@@ -17,7 +17,7 @@ test("each row of the table of runtimes is for a test that there is, and changes
 test("runtimesOf() takes the longest row, and all runtimes where there is none", () => {
   assert.deepEqual(runtimesOf("tests/names/any_test.ts"), ["node"]);
   assert.deepEqual(runtimesOf("tests/e2e/http_peers_isolated_test.ts"), ["node", "bun", "deno"]);
-  assert.deepEqual(runtimesOf("tests/streams/any_test.ts"), ["node", "bun", "deno"]);
+  assert.deepEqual(runtimesOf("tests/timers/any_test.ts"), ["node", "bun", "deno"]);
 });
 
 test("the files that are known to take long are there", () => {
