@@ -83,6 +83,14 @@ const proxiesAndServers: readonly Peer[] = [
  */
 const others = proxiesAndServers.filter(({ name }) => isLong || runtime === "node" || /^(?:nginx|Go)$/.test(name));
 
+/**
+ * Returns the protocols of a server: except in a long run h2 without TLS and HTTP/1.1 over it are those of Node's server
+ * alone, as both are the client's choice of a socket below the same bytes.
+ */
+function kindsOf(peer: Peer): Peer["kinds"] {
+  return isLong || peer === node ? peer.kinds : peer.kinds.filter((kind) => kind === "h2" || kind === "h1");
+}
+
 function missing(runtime: "node" | "deno" | "bun"): string | false {
   return runtimePath(runtime) ? false : `${runtime} is not installed`;
 }
@@ -115,15 +123,16 @@ export class Peers {
 
   /** Returns each protocol of each server. */
   endpoints(): Endpoint[] {
-    return [node, ...others].flatMap(({ name, skip, kinds, lacks }) =>
-      kinds.map((kind) => ({
+    return [node, ...others].flatMap((peer) => {
+      const { name, skip, lacks } = peer;
+      return kindsOf(peer).map((kind) => ({
         name: `${name}, ${words[kind]}`,
         kind,
         skip,
         lacks: new Set(lacks),
         origin: () => this.#originsOf(name)[kind] ?? "",
-      }))
-    );
+      }));
+    });
   }
 
   /** Returns the servers that restart at a signal. */
