@@ -45,7 +45,15 @@ function checkTogether(blocks: readonly Block[], ambient: string, project: strin
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts", "*.js"] }));
     writeFileSync(join(folder, "ambient.d.ts"), ambient);
     blocks.forEach(({ language, code }, i) => writeFileSync(join(folder, `${i}.${language}`), code));
-    const { status, stdout, stderr, error } = spawnSync(node, [compiler, "--pretty", "false", "-p", "."], {
+    const { status, stdout, stderr, error } = spawnSync(node, [
+      compiler,
+      "--pretty",
+      "false",
+      "--checkers",
+      "1",
+      "-p",
+      ".",
+    ], {
       cwd: folder,
       encoding: "utf8",
       maxBuffer: 64 << 20,
