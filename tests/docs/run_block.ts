@@ -17,6 +17,13 @@ import {
 const startCode = readFileSync(join(dirname(fileURLToPath(import.meta.url)), "start.ts"), "utf8");
 const LIMIT = 60_000; // ms that blocks of a process may take
 
+/** A line of a report of `start.ts`: what a block prints, or its end. */
+interface ReportEvent {
+  readonly line: number;
+  readonly text?: string;
+  readonly ended?: boolean;
+}
+
 interface Ended {
   readonly how: string | undefined;
   readonly output: string;
@@ -29,15 +36,19 @@ interface Ended {
  * its comments say.
  */
 export async function runBlock(block: Block, options: RunOptions): Promise<string[]> {
-  return (await runTogether([block], options))[0];
+  return (await runTogether([block], options)).problems[0];
 }
 
-/**
- * Runs blocks one after the other in one process, each in a folder of its own.
- *
- * @returns For each what {@linkcode runBlock} says; what one leaves behind may fail another.
- */
-export async function runTogether(blocks: readonly Block[], options: RunOptions): Promise<string[][]> {
+/** The outcome of blocks that one process ran. */
+export interface Together {
+  /** The failures of each block, as {@linkcode runBlock} returns them; what one leaves behind may fail another. */
+  readonly problems: readonly string[][];
+  /** The number of blocks that had ended when the process failed; undefined if it has not. */
+  readonly ended: number | undefined;
+}
+
+/** Runs blocks one after the other in one process, each in a folder of its own. */
+export async function runTogether(blocks: readonly Block[], options: RunOptions): Promise<Together> {
   const folders: WorkFolder[] = [];
   try {
     for (const { path, line, setup } of blocks) {
@@ -53,7 +64,7 @@ async function runIn(
   folders: readonly WorkFolder[],
   blocks: readonly Block[],
   options: RunOptions,
-): Promise<string[][]> {
+): Promise<Together> {
   const { runtime, executable } = options;
   const [first] = folders;
   const codes = blocks.map(({ code }, i) => withStandIns(code, folders[i].standIns));
@@ -65,10 +76,15 @@ async function runIn(
   });
   const args = [...leadingArguments[runtime], start, blocks.every(endsItself) ? "end" : "stay", ...words];
   const ended = await runProcess(executable, args, first.path, environment(options, first), options.limit ?? LIMIT);
-  return blocks.map(({ path, line }, i) =>
-    problems(codes[i], ended, readFileSync(reports[i], "utf8"))
+  const events = reports.map((report) =>
+    readFileSync(report, "utf8").split("\n").filter((line) => line !== "").map((line): ReportEvent => JSON.parse(line))
+  );
+  const problems = blocks.map(({ path, line }, i) =>
+    problemsOf(codes[i], ended, events[i])
       .map((print) => `${path}:${line + print.line - 1} (${runtime}): ${print.text}`)
   );
+  const whole = events.filter((events) => events.some(({ ended }) => ended)).length;
+  return { problems, ended: ended.how === undefined ? undefined : whole };
 }
 
 /** Blocks that listen stay, unless they close their server. */
@@ -85,12 +101,14 @@ function endsItself(block: Block): boolean {
   return block.setup !== undefined && !stays(block);
 }
 
-function problems(code: string, { how, output }: Ended, report: string): Print[] {
-  const events = report.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
+function problemsOf(code: string, { how, output }: Ended, events: readonly ReportEvent[]): readonly Print[] {
   const printed = output.trim() === "" ? "it printed nothing" : `it printed:\n${output.trimEnd().replace(/^/gm, "  ")}`;
   if (how !== undefined) return [{ line: failingLine(output), text: `${how}; ${printed}` }];
   if (!events.some(({ ended }) => ended)) return [{ line: 1, text: `it ended before its last line; ${printed}` }];
-  return differences(expectedOutput(code), events.filter(({ text }) => text !== undefined));
+  return differences(
+    expectedOutput(code),
+    events.flatMap(({ line, text }) => text === undefined ? [] : { line, text }),
+  );
 }
 
 /** Returns the line of the block that its error names, or the first. */

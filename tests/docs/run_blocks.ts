@@ -22,10 +22,18 @@ export function runBlocks(blocks: readonly Block[], options: RunOptions): Promis
   for (const [i, block] of blocks.entries()) if (needsDatabase(block)) outcomes[i].resolve([]);
   const groups = grouped(blocks);
   const runGroup = async (group: readonly number[]): Promise<void> => {
-    const problems = group.length === 1 ? [] : await runTogether(group.map((i) => blocks[i]), options);
-    for (const [at, i] of group.entries()) {
-      outcomes[i].resolve(problems[at]?.length === 0 ? [] : await runBlock(blocks[i], options));
+    if (group.length === 0) return;
+    if (group.length === 1) return outcomes[group[0]].resolve(await runBlock(blocks[group[0]], options));
+    const { problems, ended } = await runTogether(group.map((i) => blocks[i]), options);
+    if (ended === undefined) {
+      for (const [at, i] of group.entries()) {
+        outcomes[i].resolve(problems[at].length === 0 ? [] : await runBlock(blocks[i], options));
+      }
+      return;
     }
+    // The block that was running failed, or something that one before it has left: the others are still some in a process.
+    const at = ended < group.length ? ended : Math.floor(ended / 2);
+    for (const part of [group.slice(0, at), [group[at]], group.slice(at + 1)]) await runGroup(part);
   };
   const runNext = async (): Promise<void> => {
     for (let group = groups.shift(); group !== undefined; group = groups.shift()) {
