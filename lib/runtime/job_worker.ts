@@ -54,7 +54,7 @@ interface WorkerEvents<Message> {
   error(error: Error): void;
 }
 
-/** A worker thread that runs jobs, or the program's own thread if a bundler omitted the worker's module. */
+/** A worker thread that runs jobs, or the program's own thread if the worker does not start: for example, a bundler omitted its module. */
 export class JobWorker<Job, Message> {
   readonly #load: () => Promise<WorkerJob<Job, Message>>;
   readonly #events: WorkerEvents<Message>;
@@ -123,7 +123,7 @@ export class JobWorker<Job, Message> {
     const end = (error: Error): void => {
       if (this.#isStopped || hasEnded) return;
       hasEnded = true;
-      if (this.#waiting !== undefined && isMissingModule(error)) this.#replace(error);
+      if (this.#waiting !== undefined) this.#replace(error);
       else this.#events.error(error);
     };
     worker.on("error", end);
@@ -133,14 +133,14 @@ export class JobWorker<Job, Message> {
     );
   }
 
-  #replace({ message }: Error): void {
+  #replace(error: Error): void {
     const jobs = this.#waiting!;
     this.#waiting = undefined;
     this.#worker = undefined;
     if (!hasWarned) {
       process.emitWarning(
-        "@millrace/streams compresses in this thread, which it blocks: the module of its worker cannot be loaded " +
-          `(${message.split("\n", 1)[0]}). Bundlers leave it out: mark the package as external to have threads`,
+        "@millrace/streams compresses in this thread, which it blocks: its worker does not start " +
+          `(${error.message.split("\n", 1)[0]})${isMissingModule(error) ? LEFT_OUT : ""}`,
       );
     }
     hasWarned = true;
@@ -164,6 +164,8 @@ export class JobWorker<Job, Message> {
     }
   }
 }
+
+const LEFT_OUT = ". Bundlers leave its module out: mark the package as external to have threads";
 
 /** The promise of the last job of this thread. */
 let lastHere: Promise<void> = Promise.resolve();

@@ -8,12 +8,9 @@ import { inFolder } from "../support/folders.ts";
 import { pause, within } from "../support/waits.ts";
 
 const ends: Readonly<Record<string, string>> = {
-  "at once": "process.exit(0);",
-  "at once, with an error": 'throw new Error("broken");',
   "at a job": 'parentPort.postMessage(null);parentPort.on("message", () => process.exit(3));',
   "at a job, with an error":
     'parentPort.postMessage(null);parentPort.on("message", () => { throw new Error("broken"); });',
-  "as nothing keeps it": "",
 };
 
 for (const [when, program] of Object.entries(ends)) {
@@ -39,6 +36,30 @@ for (const [when, program] of Object.entries(ends)) {
       await pause(0);
       assert.equal(errors.length, 1);
       assert.ok(errors[0] instanceof Error);
+    }));
+}
+
+const starts: Readonly<Record<string, string>> = {
+  "exits at once": "process.exit(0);",
+  "throws at once": 'throw new Error("broken");',
+  "is kept by nothing": "",
+  "imports what is missing": 'await import("./missing.mjs");',
+};
+
+for (const [what, program] of Object.entries(starts)) {
+  test(`a job whose worker ${what} runs in the program's own thread`, () =>
+    inFolder(async (folder) => {
+      const module = join(folder, "worker.mjs");
+      await writeFile(module, `import process from "node:process";\n${program}\n`);
+      const { promise: done, resolve, reject } = Promise.withResolvers<string>();
+      const run = (job: string, post: (message: string) => void): Promise<void> => Promise.resolve(post(`${job} here`));
+      const worker = new JobWorker<string, string>(() => pathToFileURL(module), () => Promise.resolve(run), {
+        message: resolve,
+        error: reject,
+      });
+      worker.post("a job");
+      assert.equal(await within(done, "the job"), "a job here");
+      await worker.stop();
     }));
 }
 
