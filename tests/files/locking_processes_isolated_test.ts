@@ -254,7 +254,10 @@ test(
     inFolder(async (directory) => {
       const task: Task = { directory, id: "t", work: "hold" };
       const thread = new Worker(program, { workerData: task });
-      await until(async () => (await locksIn(directory)).length === 1, "the thread's lock");
+      // While a thread tries to take the lock, its file is there, too, and empty: a heartbeat shows that it has the lock.
+      const sizeOf = async (name: string) => (await stat(join(directory, name))).size;
+      const sizes = async () => await Promise.all((await locksIn(directory)).map(sizeOf));
+      await until(async () => (await sizes().catch(() => [])).join() === "1", "the thread's lock");
       await assert.rejects(taken(directory, { waitFor: 200 }), { code: "EBUSY" });
       await thread.terminate();
       (await taken(directory, { waitFor: 60_000 })).release();
