@@ -6,6 +6,9 @@ import type { HttpRequestInit } from "./http_request.ts";
 import { isRequest } from "./request/fetch_request.ts";
 import type { HttpResponse } from "./response/http_response.ts";
 
+/** The functions of restored clients, which call the `fetch` of before, by that one's property. */
+const restored = new WeakMap<object, PropertyDescriptor>();
+
 /**
  * An HTTP client with its own connections. To a server that speaks HTTP/2, all requests use one connection, as many at a time as the server allows. To other servers,
  * each request uses one connection at a time, which is kept for later requests.
@@ -55,7 +58,7 @@ export class HttpClient {
 
   /**
    * Makes {@link fetch} the global `fetch`. URLs of other schemes than http and https go to the previous global one. The client must stay open.
-   * @returns a function that restores the previous one. Call the functions of several clients in reverse order.
+   * @returns a function that restores the previous one. The functions of several clients may be called in any order.
    * @example Libraries that call fetch
    * ```ts
    * import { HttpClient } from "@millrace/streams/http";
@@ -74,13 +77,17 @@ export class HttpClient {
     // Asynchronous, so that it never throws synchronously, whatever its arguments.
     const fetch = async (input: string | URL | Request, init?: HttpRequestInit): Promise<Response> => {
       const url = isRequest(input) ? input.url : String(input);
-      const isOther = /^[\0-\x20]*(?!https?:)[a-z][a-z0-9+.-]*:/i.test(url);
+      const isOther = restored.has(fetch) || /^[\0-\x20]*(?!https?:)[a-z][a-z0-9+.-]*:/i.test(url);
       return await (isOther ? other(input, init as RequestInit) : own(input, init));
     };
     const { configurable, enumerable } = before;
     Object.defineProperty(globalThis, "fetch", { value: fetch, writable: true, configurable, enumerable });
-    return () => { // unless another fetch has become the global one
-      if (globalThis.fetch === fetch as unknown) Object.defineProperty(globalThis, "fetch", before);
+    return () => {
+      restored.set(fetch, before);
+      // A fetch of other code stays the global one: it may go on to call a restored one.
+      for (let to; (to = restored.get(globalThis.fetch)) !== undefined;) {
+        Object.defineProperty(globalThis, "fetch", to);
+      }
     };
   }
 

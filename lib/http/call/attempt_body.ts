@@ -62,7 +62,9 @@ export class AttemptBody implements RequestBody {
         this.#rest = piece.subarray(PROGRESS_CHUNK_SIZE);
         piece = piece.subarray(0, PROGRESS_CHUNK_SIZE);
       }
-      if (piece === undefined && trailers !== undefined) this.trailers = await this.#inContext(() => trailers.read());
+      if (piece === undefined && trailers !== undefined && !this.#cancelled) {
+        this.trailers = await this.#inContext(() => trailers.read());
+      }
       this.#bytesRead += piece?.length ?? 0;
       return piece;
     } catch (error) { // body and trailers do not know the origin
@@ -84,7 +86,8 @@ export class AttemptBody implements RequestBody {
   }
 
   cancel(reason: unknown): void {
-    this.#revoke();
+    this.#isPermitted = false; // also in the turn in which the server permitted it: the next attempt reads the body from its start
+    this.#permission?.end();
     this.#cancelled = true;
     this.#reason = reason;
     if (this.#isAbandoned) this.#stop(reason);
@@ -95,15 +98,8 @@ export class AttemptBody implements RequestBody {
     this.#permission?.end();
   }
 
-  /** Withdraws the permission, also one in whose turn nothing was read yet: the next attempt reads the body from its start. */
-  #revoke(): void {
-    this.#isPermitted = false;
-    this.#permission?.end();
-  }
-
   /** Returns the same body, of which nothing was read, for another attempt. */
   renew(): AttemptBody {
-    this.#revoke();
     return new AttemptBody(this.#body, this.#terms);
   }
 

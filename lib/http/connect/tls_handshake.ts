@@ -52,7 +52,9 @@ export class TlsAttempt {
       ...(session && { session }),
     };
     this.socket = connect(this.settings);
-    this.socket.on("session", (session) => this.#keep(session));
+    this.socket.on("session", (session) => {
+      if (!this.#wrong) this.#context.keep(this.#server, { session, certificate: this.certificate() });
+    });
     this.socket.once("close", (failed: boolean) => {
       if (failed) this.#context.forget(this.#server);
     });
@@ -101,10 +103,6 @@ export class TlsAttempt {
     } catch (error) { // the socket is the caller: an exception would be uncaught
       return toError(error);
     }
-  }
-
-  #keep(session: Uint8Array): void {
-    if (!this.#wrong) this.#context.keep(this.#server, { session, certificate: this.certificate() });
   }
 }
 

@@ -1,7 +1,7 @@
 import process from "node:process";
 import { inMicrotask } from "../calls.ts";
 import type { RequestBody, Transport } from "../connection.ts";
-import { type HttpError, takenBack } from "../http_error.ts";
+import { HttpError, takenBack } from "../http_error.ts";
 import { FIRST_SLAB, SlabWriter } from "../slab_writer.ts";
 import { fieldLines } from "./request_head.ts";
 
@@ -118,6 +118,8 @@ export class BodyWriter {
   }
 
   #onEnd(): void {
+    // The next request's head would become the rest of the body.
+    if (this.#left! > 0) return this.#refuse(new HttpError("BODY_FAILED", "The request's body ended early"));
     if (this.#left === undefined) this.#output.putLine(`0\r\n${fieldLines(this.#body.trailers)}\r\n`);
     this.#over = true;
     this.#output.tells = true;

@@ -50,7 +50,9 @@ export class RequestTrailers {
     const list: HeaderList = [];
     for (const [name, value] of this.#fields) {
       try {
-        list.push(name, checkedValue(name, typeof value === "string" ? value : requireText(await value())));
+        const text: unknown = typeof value === "string" ? value : await value();
+        if (typeof text !== "string") throw new TypeError(`its function must return a string, not ${String(text)}`);
+        list.push(name, checkedValue(name, text));
       } catch (cause) {
         const why = cause instanceof Error ? cause.message : String(cause);
         throw new HttpError("BODY_FAILED", `The trailer ${name} cannot be made: ${why}`, { cause });
@@ -58,9 +60,4 @@ export class RequestTrailers {
     }
     return list;
   }
-}
-
-function requireText(value: unknown): string {
-  if (typeof value === "string") return value;
-  throw new TypeError(`its function must return a string, not ${String(value)}`);
 }

@@ -31,7 +31,7 @@ export function buildResponse(
     const message = `${url.href} has a response without a body, and integrity asks for one`;
     throw new HttpError("INTEGRITY_MISMATCH", message, { origin });
   }
-  return createResponse(head, body, { url: withoutFragment(url), redirected: terms.redirected });
+  return createResponse(head, body, { url: url.href.split("#", 1)[0], redirected: terms.redirected });
 }
 
 /** Limits the bytes that the caller gets. */
@@ -45,11 +45,6 @@ function limit(body: ResponseBody, { url, origin, limits }: FetchRequest, { head
   body.limit(most, error);
   const announced = body.isDecoded ? 0 : Number(joinedField(headers, "content-length"));
   if (announced > most) body.cancel(error());
-}
-
-function withoutFragment({ href }: URL): string {
-  const hash = href.indexOf("#");
-  return hash < 0 ? href : href.slice(0, hash);
 }
 
 /** A relay from one body to another, driven by demand: takes bytes from `source` when a consumer wants bytes of `body`. */

@@ -35,20 +35,33 @@ for (const protocol of PROTOCOLS) {
     }));
 }
 
-test("restore() leaves alone what has come in between, and may be called twice", async () => {
-  await using one = new HttpClient();
-  await using other = new HttpClient();
-  const restoreOne = one.install();
+test("the functions of install() may be called in any order, and again, and restore the fetch of before", async () => {
+  const orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+  for (const order of orders) {
+    const clients = [new HttpClient(), new HttpClient(), new HttpClient()];
+    const functions = clients.map((client) => [client.install(), globalThis.fetch] as const);
+    for (const [i, which] of order.entries()) {
+      functions[which][0]();
+      functions[which][0]();
+      await clients[which].close();
+      const left = order.slice(i + 1).sort();
+      assert.equal(globalThis.fetch, left.length > 0 ? functions[left.at(-1)!][1] : native, `${order} after ${i + 1}`);
+    }
+    assert.deepEqual(Object.getOwnPropertyDescriptor(globalThis, "fetch"), descriptor);
+  }
+});
+
+test("a restored fetch, which other code has wrapped, calls the fetch of before", async () => {
+  await using client = new HttpClient();
+  const restore = client.install();
   const installed = globalThis.fetch;
-  const restoreOther = other.install();
-  restoreOne();
-  assert.notEqual(globalThis.fetch, installed);
-  restoreOther();
-  assert.equal(globalThis.fetch, installed);
-  restoreOther();
-  restoreOne();
-  restoreOne();
-  assert.equal(globalThis.fetch, native);
+  const wrapped: typeof fetch = (...args) => installed(...args);
+  globalThis.fetch = wrapped;
+  restore();
+  assert.equal(globalThis.fetch, wrapped);
+  await client.close();
+  assert.equal(await (await fetch("data:,mill")).text(), "mill");
+  Object.defineProperty(globalThis, "fetch", descriptor!);
 });
 
 test("an installed fetch leaves other schemes to the one before", async () => {

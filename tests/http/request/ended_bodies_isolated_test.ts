@@ -113,11 +113,21 @@ test("a body that an interceptor answers with is the response's", async () => {
 });
 
 test("a Request that is refused can be sent again", async () => {
-  const client = new HttpClient();
-  const request = new Request("http://a/", { method: "POST", body: "text" });
-  await assert.rejects(client.fetch(request, { timeout: -1 }), { code: "INVALID_OPTION" });
-  assert.equal(request.bodyUsed, false);
-  client.destroy();
+  const refusals: [HttpRequestInit, string][] = [
+    [{ timeout: -1 }, "INVALID_OPTION"],
+    [{ headers: { "x y": "z" } }, "INVALID_HEADER"],
+  ];
+  for (const intercept of [[], [(request, next) => next(request)]] satisfies HttpRequestInit["intercept"][]) {
+    await using client = new HttpClient({ intercept });
+    for (const [init, code] of refusals) {
+      for (const body of ["text", new Blob(["text"]), new Blob(["text"]).stream()]) {
+        const request = new Request("http://a/", { method: "POST", body, duplex: "half" } as RequestInit);
+        await assert.rejects(client.fetch(request, init), { code });
+        assert.equal(request.bodyUsed, false);
+        assert.equal(await request.text(), "text");
+      }
+    }
+  }
 });
 
 test("what saveBody() was given is ended if its signal has fired", async () => {

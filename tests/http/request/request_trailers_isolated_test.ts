@@ -105,6 +105,27 @@ for (const protocol of PROTOCOLS) {
   );
 
   test(
+    name("no trailer is computed of a body that was aborted midway"),
+    () =>
+      scene(protocol, {}, () => {}, async ({ client, url }) => {
+        for (const isSlow of [false, true]) {
+          const stop = new AbortController();
+          const reason = new Error("mine");
+          let [pieces, calls] = [0, 0];
+          async function* body(): AsyncGenerator<Uint8Array> {
+            while (++pieces < 4) yield Buffer.from("grist");
+            stop.abort(reason);
+            if (isSlow) await new Promise((resolve) => setTimeout(resolve, 5));
+          }
+          const init = { method: "PUT", body: body(), signal: stop.signal, trailers: { "x-a": () => `${++calls}` } };
+          await assert.rejects(client.fetch(url, init), reason);
+          await new Promise((resolve) => setTimeout(resolve, 20));
+          assert.equal(calls, 0);
+        }
+      }),
+  );
+
+  test(
     name("names that have no meaning after a body, and trailers without one, are refused before anything is sent"),
     () =>
       scene(protocol, {}, echo, async ({ client, url, requests }) => {
