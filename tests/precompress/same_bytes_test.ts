@@ -23,8 +23,8 @@ test(
     inFolder(async (folder) => {
       const [site, former] = [join(folder, "site"), join(folder, "former")];
       await writeSite(site);
-      const large = sourceText(1_000_000, 4);
-      await writeTree(site, { "large.txt": concatenated(Array.from({ length: 17 }, () => large)) });
+      const large = sourceText(50_000, 4);
+      await writeTree(site, { "large.txt": concatenated(Array.from({ length: 340 }, () => large)) });
       await writeTree(former, { "assets/app.00000000.js": sourceText(39_000, 1) });
       for (const path of await listed(site)) await utimes(join(site, path), 1.7e9, 1.7e9 + 0.25);
       const options = ["--previous", former, "--level-brotli", "5", "--level-zstd", "3", "--level-gzip", "3"];

@@ -11,6 +11,9 @@ import { contents, inFolder, listed, writeTree } from "../support/folders.ts";
 const QUICK = { formats: ["brotli", "zstd"] as const, levels: { brotli: 5, zstd: 3 }, jobs: 1 };
 const WITH = { ...QUICK, siteDictionary: true };
 
+/** The number of pages of the site. */
+const COUNT = 6;
+
 /** Returns the path and record of the dictionary in a folder. */
 async function dictionaryIn(folder: string): Promise<[path: string, record: Manifest["files"][string]]> {
   const { files } = (await readManifest(folder))!;
@@ -29,7 +32,7 @@ let made: Promise<string> | undefined;
 function precompressed(): Promise<string> {
   return made ??= (async () => {
     const site = await mkdtemp(join(tmpdir(), "millrace-site-"));
-    await writeTree(site, pagesOfSite({ count: 12 }));
+    await writeTree(site, pagesOfSite({ count: COUNT }));
     await precompress(site, WITH);
     return site;
   })();
@@ -45,7 +48,7 @@ function inPrecompressed(use: (folder: string) => Promise<void>): Promise<void> 
   });
 }
 
-function inSite(use: (folder: string) => Promise<void>, count = 12): Promise<void> {
+function inSite(use: (folder: string) => Promise<void>, count = COUNT): Promise<void> {
   return inFolder(async (folder) => {
     await writeTree(join(folder, "site"), pagesOfSite({ count }));
     await use(join(folder, "site"));
@@ -63,7 +66,7 @@ test("siteDictionary writes one dictionary and small deltas of all pages against
     assert.deepEqual(report.siteDictionary, { path, size: record.size });
     const dictionary = await bytesOf(site, path);
     const { files } = (await readManifest(site))!;
-    for (const page of Object.keys(pagesOfSite({ count: 12 }))) {
+    for (const page of Object.keys(pagesOfSite({ count: COUNT }))) {
       assert.equal(files[page]!.siteDictionary, record.sha256);
       for (const format of ["dcb", "dcz"] as const) {
         const delta = await bytesOf(site, `${page}.site.${format}`);
@@ -80,10 +83,10 @@ test("the next run finds nothing to do, also by --check; a page that changed is 
     const before = await contents(site);
     for (const dryRun of [true, false]) {
       const { compressed, removed, unchanged, files } = await precompress(site, { ...WITH, dryRun });
-      assert.deepEqual([compressed, removed, unchanged, files], [[], [], 12, 12]);
+      assert.deepEqual([compressed, removed, unchanged, files], [[], [], COUNT, COUNT]);
     }
     assert.deepEqual(await contents(site), before);
-    await writeTree(site, { "docs/3.html": pagesOfSite({ count: 12, edition: "second" })["docs/3.html"]! });
+    await writeTree(site, { "docs/3.html": pagesOfSite({ count: COUNT, edition: "second" })["docs/3.html"]! });
     assert.deepEqual((await precompress(site, WITH)).compressed, ["docs/3.html"]);
     assert.deepEqual((await precompress(site, WITH)).compressed, []);
   }));
@@ -98,19 +101,19 @@ test("without the option all that it made goes, and clean removes it, too", () =
     await precompress(site, WITH);
     const { problems } = await cleanPrecompressed(site);
     assert.deepEqual(problems, []);
-    assert.deepEqual(await listed(site), Object.keys(pagesOfSite({ count: 12 })).sort());
+    assert.deepEqual(await listed(site), Object.keys(pagesOfSite({ count: COUNT })).sort());
   }));
 
 test("a dictionary is kept while it does about as well, and replaced once it does not or by force", () =>
   inPrecompressed(async (site) => {
     const [first] = await dictionaryIn(site);
-    await writeTree(site, pagesOfSite({ count: 12, edition: "second ".repeat(5) }));
+    await writeTree(site, pagesOfSite({ count: COUNT, edition: "second ".repeat(5) }));
     await precompress(site, WITH);
     assert.equal((await dictionaryIn(site))[0], first);
     await precompress(site, { ...WITH, force: true });
     const [forced] = await dictionaryIn(site);
     assert.notEqual(forced, first);
-    const others = Object.entries(pagesOfSite({ count: 12 })).map(([path, html]) => [path, html.toUpperCase()]);
+    const others = Object.entries(pagesOfSite({ count: COUNT })).map(([path, html]) => [path, html.toUpperCase()]);
     await writeTree(site, Object.fromEntries(others));
     const { removed, problems } = await precompress(site, WITH);
     assert.deepEqual(problems, []);
@@ -122,7 +125,7 @@ test("a new build takes the dictionary of the previous deploy over, and has delt
   inSite(async (site) => {
     const previous = `${site}-deployed`;
     await cp(await precompressed(), previous, { recursive: true, preserveTimestamps: true });
-    await writeTree(site, pagesOfSite({ count: 12, edition: "second" }));
+    await writeTree(site, pagesOfSite({ count: COUNT, edition: "second" }));
     await precompress(site, { ...WITH, previous });
     const [path] = await dictionaryIn(site);
     assert.equal(path, (await dictionaryIn(previous))[0]);
