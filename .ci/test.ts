@@ -86,8 +86,9 @@ function partsOf(filesOf: ReadonlyMap<string, readonly string[]>): Part[] {
   return [0, 1, 2].flatMap((i) => inTurn(partsEach.map((kinds) => kinds[i])));
 }
 
-/** The folders whose code meets streams, sockets and files of Node itself, which differ between its lines. */
-const OF_NODE = /^tests\/(?:compression|files|http|node|static|streams|upload)\//;
+/** The tests of code that meets streams, sockets and files of Node itself, which differ between its lines. */
+const OF_NODE =
+  /^tests\/(?:compression|files|node|http\/(?:connect|request|response)|static\/m|streams\/(?:bridge|install|native|unhandled)|upload\/(?:node|save|form\/save))/;
 
 /**
  * Returns what the oldest versions run, too, of {@linkcode OF_NODE}, in parts for Node's long-term support line; none, unless
