@@ -230,7 +230,7 @@ for (const entry of entries) {
   }
 
   test(`${entry}: small files that change before they are in memory are right or unavailable`, async () => {
-    const names = Array.from({ length: isLong ? 800 : 300 }, (_, i) => `file-${i}.txt`);
+    const names = Array.from({ length: isLong ? 800 : 100 }, (_, i) => `file-${i}.txt`);
     const site = join(folder, `${++folders}`);
     await writeTree(site, Object.fromEntries(names.map((name) => [name, `the former content of ${name}`])));
     await writeFile(`${site}.new`, "");
