@@ -1,7 +1,7 @@
 /** The test files that take long, by how many seconds a processor works for them on Node, or a third of those they wait. */
 const files: Readonly<Record<number, string>> = {
   25: "docs/examples_isolated e2e/npm_package_isolated wpt/wpt_isolated",
-  15: "e2e/first_hour_isolated e2e/http_peers_isolated docs/shell_examples_isolated",
+  15: "e2e/http_peers_isolated docs/shell_examples_isolated",
   10:
     "browser/browser_isolated e2e/chromium_isolated e2e/chromium_report_isolated e2e/chromium_site_dictionary_isolated " +
     "precompress/same_bytes precompress/site_dictionary streams/edge/browser_isolated streams/edge/edge",

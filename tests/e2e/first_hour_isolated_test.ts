@@ -20,28 +20,26 @@ import { pause } from "../support/waits.ts";
 const BROWSER = { "accept-encoding": "gzip, deflate, br, zstd" };
 const LIMIT = 60_000;
 
-describe("the first hour with a Vite application", {
-  skip: runtime !== "node" && "it runs the commands of all runtimes itself",
-}, () => {
+const skip = runtime !== "node"
+  ? "it runs the commands of all runtimes itself"
+  : !isLong && "examples_isolated_test.ts has a Vite site, npm_package_isolated_test.ts each command";
+
+describe("the first hour with a Vite application", { skip }, () => {
   let published: Published;
   before(async () => {
     published = await publishCopy("npm", await builtPackage());
   });
   after(() => published[Symbol.asyncDispose]());
 
-  // The npm package's test starts the command by the others.
-  for (const kind of isLong ? npmKinds : npmKinds.slice(0, 1)) {
+  for (const kind of npmKinds) {
     test(`by ${kind.command}`, async () => {
       const consumer = await makeConsumer(kind, published);
       const project = await ViteProject.make(consumer.folder, "first");
       await firstBuild(consumer, project);
-      // npm takes longer to find a command than most of them run.
-      const command = "node node_modules/@millrace/streams/dist/lib/cli/cli.js";
-      const later = isLong ? consumer : { ...consumer, command };
-      await rebuildInPlace(later, project);
-      await redeploy(later, project);
-      await artifactsWithoutDotfiles(later, project);
-      await wrongWords(later);
+      await rebuildInPlace(consumer, project);
+      await redeploy(consumer, project);
+      await artifactsWithoutDotfiles(consumer, project);
+      await wrongWords(consumer);
     });
   }
 });
