@@ -87,7 +87,7 @@ export interface S3BucketOptions {
   retries?: number;
   /**
    * The maximum time in ms until the response to an attempt begins, plus a second for each 128 KiB of the request's
-   * body, anew from each piece of a part that is sent; also the maximum pause within the response.
+   * body, again from each piece of a part that is sent; also the maximum pause within the response.
    *
    * @default 30_000
    */
