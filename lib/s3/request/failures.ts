@@ -66,7 +66,8 @@ export function answeredFailure(subject: Subject, response: Response, document: 
   const { headers } = response;
   const told = document?.name === "Error" ? document : undefined;
   const given = told?.text("Code") ?? "";
-  const code = NAME.test(given) ? given : codes[response.status] ?? `HTTP_${response.status}`;
+  const named = Object.keys(statuses).find((name) => statuses[name] === response.status);
+  const code = NAME.test(given) ? given : named ?? `HTTP_${response.status}`;
   const status = (response.ok ? statuses[code] : undefined) ?? response.status;
   const words = plain(told?.text("Message"));
   const requestId = plain(headers.get("x-amz-request-id") ?? told?.text("RequestId"));
@@ -85,33 +86,23 @@ function plain(text: string | undefined): string | undefined {
   return text?.slice(0, MAX_TEXT_LENGTH).replace(CONTROLS, " ");
 }
 
-/** Names for responses without a document, such as those to HEAD. */
-const codes: Readonly<Record<number, string>> = {
-  301: "PermanentRedirect",
-  302: "TemporaryRedirect",
-  304: "NotModified",
-  307: "TemporaryRedirect",
-  308: "PermanentRedirect",
-  403: "AccessDenied",
-  404: "NotFound",
-  409: "Conflict",
-  412: "PreconditionFailed",
-  416: "InvalidRange",
-  429: "SlowDown",
-  503: "ServiceUnavailable",
-};
-
-/** The statuses of failures that a store may report only after it has sent 200. */
+/** The statuses of codes, which a store may report after a 200; the first code of a status is that of responses without a document. */
 const statuses: Readonly<Record<string, number>> = {
+  PermanentRedirect: 301,
+  NotModified: 304,
+  TemporaryRedirect: 307,
   AccessDenied: 403,
-  ConditionalRequestConflict: 409,
-  InternalError: 500,
+  NotFound: 404,
   NoSuchBucket: 404,
   NoSuchKey: 404,
   NoSuchUpload: 404,
+  Conflict: 409,
+  ConditionalRequestConflict: 409,
   PreconditionFailed: 412,
+  InvalidRange: 416,
+  SlowDown: 429,
+  InternalError: 500,
   ServiceUnavailable: 503,
-  SlowDown: 503,
 };
 
 /** Returns the failure of a request without a response, or with an incomplete one. */

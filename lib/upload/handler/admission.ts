@@ -117,8 +117,12 @@ export async function admitFile(
   info: UploadInfo,
   request?: Pick<UploadRequest, "method" | "source">,
 ): Promise<AdmittedFile | undefined> {
-  const { storage, save } = settings;
-  requireType(settings, info.contentType);
+  const { accept, storage, save } = settings;
+  if (accept && !accept.accepts(info.contentType)) {
+    const message = `The type ${JSON.stringify(info.contentType)} is not accepted: use ${accept}`;
+    // RFC 9110, section 12.5.1: `Accept` in a response lists the types that requests may have.
+    throw new Refusal("UNSUPPORTED", message, { Accept: String(accept) });
+  }
   const name = settings.name ? await settings.name(info) : nameFor(settings, info);
   if (name === undefined) return undefined;
   if (typeof name !== "string") throw new TypeError(`name() must give a path or undefined, not ${String(name)}`);
@@ -145,11 +149,4 @@ function requireExtension({ extensions }: Settings, name: string): void {
   if (extensions.some((ending) => last.endsWith(ending) && last.length > ending.length)) return;
   const message = `A file of the name ${quoted(name)} is not accepted: names must end in ${extensions.join(", ")}`;
   throw new Refusal("UNSUPPORTED", message);
-}
-
-function requireType({ accept }: Settings, contentType: string): void {
-  if (accept === undefined || accept.accepts(contentType)) return;
-  const message = `The type ${JSON.stringify(contentType)} is not accepted: use ${accept}`;
-  // RFC 9110, section 12.5.1: `Accept` in a response lists the types that requests may have.
-  throw new Refusal("UNSUPPORTED", message, { Accept: String(accept) });
 }

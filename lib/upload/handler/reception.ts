@@ -14,7 +14,14 @@ type StoredFile = Omit<CompletedUpload, "digest" | "metadata" | "path"> & { read
 
 export async function storeUpload(settings: Settings, request: UploadRequest, admitted: Admitted): Promise<Answer> {
   const body = request.open(admitted.admission);
-  const options = counting(settings.save, request);
+  const { onProgress } = settings.save;
+  const options: Settings["save"] = {
+    ...settings.save,
+    onProgress(progress) {
+      request.bytes = progress.bytes;
+      onProgress?.(progress);
+    },
+  };
   if (admitted.file === undefined) return await receiveForm(settings, request, admitted, body, options);
   const { name, found } = admitted.file;
   const { contentType } = admitted.info;
@@ -85,17 +92,6 @@ export function completed(file: StoredFile, path: string | undefined, info: Uplo
     ...(path !== undefined && { path }),
     ...(file.filename === undefined && info.filename !== undefined && { filename: info.filename }),
     ...(info.metadata !== undefined && { metadata: info.metadata }),
-  };
-}
-
-function counting(options: Settings["save"], request: UploadRequest): Settings["save"] {
-  const { onProgress } = options;
-  return {
-    ...options,
-    onProgress: (progress) => {
-      request.bytes = progress.bytes;
-      onProgress?.(progress);
-    },
   };
 }
 

@@ -62,7 +62,7 @@ export function containedPlace(destination: string | URL, root: string | URL | u
   }
   if (held === undefined) return { ...plain, verify: () => requireInside(folder, parent, name) };
   try {
-    requireBelow(realRoot(folder), held.realPath, name);
+    if (!holds(realRoot(folder), held.realPath)) throw outside(name);
   } catch (error) {
     held.release();
     throw error;
@@ -127,7 +127,9 @@ function requireInside(folder: string, parent: string, name: string): void {
   const real = realRoot(folder);
   for (let path = parent; path !== folder; path = dirname(path)) {
     const found = realFolder(path, name);
-    if (found !== undefined) return requireBelow(real, found, name);
+    if (found === undefined) continue;
+    if (holds(real, found)) return;
+    throw outside(name);
   }
 }
 
@@ -155,12 +157,6 @@ function ownName(path: string): string {
   } catch {
     return SHORT.test(given) ? "" : given;
   }
-}
-
-/** @throws {UploadError} `OUTSIDE_ROOT` if the real path `found` is neither the root nor below it. */
-function requireBelow(real: string, found: string, name: string): void {
-  // Linux spells a folder of a disk that ignores case as any program asked for it first.
-  if (!holds(real, found)) throw outside(name);
 }
 
 function realRoot(folder: string): string {

@@ -23,7 +23,9 @@ async function openStreamSink(stream: WritableStream<Uint8Array>, signal: AbortS
   let isWaiting = false;
   const waitFor = async (promise: Promise<unknown>): Promise<void> => {
     isWaiting = true;
-    await limit.within(promise).catch(fail).finally(() => isWaiting = false);
+    await limit.within(promise).catch((error) => {
+      throw shortage(error) ?? error; // the error of a stream already names its file
+    }).finally(() => isWaiting = false);
   };
   const release = (): void => {
     limit.stop();
@@ -78,11 +80,6 @@ function filling({ maxFileSize, room }: RotatingFileWritable): typeof joined {
     }
     return chunks;
   };
-}
-
-/** Throws the error of a stream, which already names its file; `ENOSPC` becomes an `UploadError`. */
-function fail(error: unknown): never {
-  throw shortage(error) ?? error;
 }
 
 /**

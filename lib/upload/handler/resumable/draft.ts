@@ -175,9 +175,8 @@ async function receive(exchange: DraftExchange, lease: Lease): Promise<void> {
   const { settings } = exchange;
   const { session } = lease;
   const { length } = session.record;
-  const most = (length ?? settings.save.maxBytes) - session.offset;
   try {
-    await appendRequest(exchange, lease, most);
+    await appendRequest(exchange, lease);
   } catch (error) {
     const { code } = error as { code?: unknown };
     if (code === "TOO_LARGE" || code === "INCONSISTENT_LENGTH") {

@@ -63,14 +63,14 @@ export function removeSession(exchange: Exchange, id: string | undefined, protoc
   }, { toRemove: true });
 }
 
-/** Appends the body of the request, up to `maxBytes`; with a checksum, which `hash` must then have, all of it or nothing. */
+/** Appends the body of the request, up to the upload's length; with a checksum, which `hash` must then have, all of it or nothing. */
 export async function appendRequest(
   { settings, request, admission }: AdmittedExchange,
   { session, signal }: Lease,
-  maxBytes: number,
   checksum?: { readonly hash: Hash; readonly expected: string },
 ): Promise<void> {
   const start = session.offset;
+  const maxBytes = (session.record.length ?? settings.save.maxBytes) - start;
   const { announced } = admission;
   if ((announced.expectedBytes ?? 0) > maxBytes) {
     throw new UploadError("TOO_LARGE", `The upload has more than the ${maxBytes} bytes that are still accepted`);

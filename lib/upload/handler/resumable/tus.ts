@@ -3,7 +3,6 @@ import { createHash, type Hash } from "node:crypto";
 import { formatHTTPDate } from "../../../semantics/mod.ts";
 import { Refusal } from "../../body/upload_error.ts";
 import type { OpenSession, SessionRecord } from "../../session/session_storage.ts";
-import type { Lease } from "../../session/sessions.ts";
 import { admitRequest, requireFile } from "../admission.ts";
 import type { Answer } from "../incoming.ts";
 import { locationOf } from "../naming.ts";
@@ -117,7 +116,7 @@ async function create(exchange: AdmittedExchange): Promise<Answer> {
   const { session } = lease;
   try {
     if (parts !== undefined) await concatenate(exchange, session, parts);
-    else if (hasContent(exchange)) await receive(exchange, lease);
+    else if (hasContent(exchange)) await appendRequest(exchange, lease, checksumIn(exchange));
     await finishIfWhole(exchange, session);
     const isPlain = parts === undefined && !hasContent(exchange);
     return emptyAnswer(201, {
@@ -188,7 +187,7 @@ async function append(exchange: AdmittedExchange, id: string | undefined): Promi
       throw new Refusal("OFFSET_MISMATCH", message, { "Upload-Offset": String(offset) });
     }
     await learnLength(exchange, session);
-    if (session.record.state === "open") await receive(exchange, lease);
+    if (session.record.state === "open") await appendRequest(exchange, lease, checksumIn(exchange));
     else if (await hasBytes(exchange)) {
       throw new Refusal("COMPLETED", "The upload is complete: nothing can be appended");
     }
@@ -205,14 +204,6 @@ async function learnLength(exchange: Exchange, session: OpenSession): Promise<vo
   }
   requireSize(exchange.settings, length);
   await session.save({ ...session.record, length });
-}
-
-async function receive(exchange: AdmittedExchange, lease: Lease): Promise<void> {
-  const { settings } = exchange;
-  const { session } = lease;
-  const most = (session.record.length ?? settings.save.maxBytes) - session.offset;
-  const checksum = checksumIn(exchange);
-  await appendRequest(exchange, lease, most, checksum);
 }
 
 /** Appends the data of partial uploads to that of a final one; the partial ones are not changed. */
