@@ -44,6 +44,7 @@ export function settingsOf(options: UploadHandlerOptions): Settings {
   if (directory?.includes("\0")) {
     throw new TypeError(`directory ${JSON.stringify(directory)} has a NUL in it: name the folder by its path`);
   }
+  if (extensions?.length === 0) throw new TypeError('extensions is empty: name one such as "png"');
   const ranges = accept === undefined ? undefined : new MediaRanges(accept);
   const save: FormSettings & InnerOptions = {
     ...others,
@@ -59,7 +60,7 @@ export function settingsOf(options: UploadHandlerOptions): Settings {
     publicPath: publicPath?.replace(/\/*$/, "/"),
     name,
     dotfiles,
-    extensions: extensions && endingsOf(extensions),
+    extensions: extensions?.map((extension) => `.${extension.replace(/^\./, "").toLowerCase()}`),
     accept: ranges,
     allowedOrigins: allowedOrigins(allowCrossSite),
     save,
@@ -68,11 +69,6 @@ export function settingsOf(options: UploadHandlerOptions): Settings {
     activity: new Activity(),
     sessions: limits ? new Sessions(storage.sessions(limits.maxAge), limits) : undefined,
   };
-}
-
-function endingsOf(extensions: readonly string[]): string[] {
-  if (extensions.length === 0) throw new TypeError('extensions is empty: name one such as "png"');
-  return extensions.map((extension) => `.${extension.replace(/^\./, "").toLowerCase()}`);
 }
 
 /** Types without information about a file; curl sends the second one with all data of `--data-binary`. */

@@ -20,6 +20,7 @@ import {
   WRITABLE,
 } from "./disk_session.ts";
 import {
+  HAND_OVER,
   type HoldOptions,
   ID,
   type OpenSession,
@@ -29,8 +30,6 @@ import {
   type SessionStorage,
 } from "./session_storage.ts";
 
-/** The maximum wait in ms for a session that another request has. */
-const HAND_OVER = 10_000;
 /** The time in ms within which a session must get data while others need its place. */
 const FIRST_DATA = 1000;
 /** The number of sessions that are checked in one turn of the event loop. */

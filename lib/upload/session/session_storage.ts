@@ -5,6 +5,8 @@ import type { Claim } from "../sink/contained_path.ts";
 /** The folder of sessions in the one for uploads; no upload's name may begin with it. */
 export const SESSIONS = ".millrace-uploads";
 export const ID: RegExp = /^[0-9a-f]{32}$/;
+/** The time in ms within which another request must release a session. */
+export const HAND_OVER = 10_000;
 
 const VALUE = /^[\t\x20-\x7e\x80-\xff]+$/;
 

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { endsWithin, Interval } from "../../timers/mod.ts";
 import {
+  HAND_OVER,
   type HoldOptions,
   type OpenSession,
   type SessionRecord,
@@ -8,8 +9,6 @@ import {
   type SessionStorage,
 } from "./session_storage.ts";
 
-/** The time in ms within which an interrupted request must end. */
-const HAND_OVER_TIMEOUT = 10_000;
 /** The interval in ms of sweeps for expired sessions, at most half of their time to live. */
 const SWEEP = 10 * 60_000;
 /** The share of sessions without data that are removed to make room for others. */
@@ -66,7 +65,7 @@ export class Sessions {
 
   /** Acquires a session from the request that has it. @throws {Refusal} `LOCKED` if that request does not end in time. */
   async take(id: string, options: HoldOptions = {}): Promise<Lease | undefined> {
-    const end = performance.now() + HAND_OVER_TIMEOUT;
+    const end = performance.now() + HAND_OVER;
     for (let live = this.#live.get(id); live !== undefined; live = this.#live.get(id)) {
       live.controller.abort(sessionRefusal("SUPERSEDED"));
       if (!await endsWithin(live.released, end - performance.now())) throw sessionRefusal("LOCKED");
