@@ -1,15 +1,6 @@
 /**
  * The code of an {@linkcode S3Error}: the store's own (`NoSuchKey`, `AccessDenied`, `SlowDown`), or one in capitals for a
- * failure that no answer names:
- *
- * | code | |
- * |---|---|
- * | `CONNECTION_FAILED` | no answer: the connection could not be made, or was lost |
- * | `TIMEOUT` | no answer, or no more of it, in time |
- * | `MALFORMED_RESPONSE` | the answer is cut, or not what the protocol has there |
- * | `CHECKSUM_MISMATCH` | the store has other bytes than were sent, or sent others than it has |
- * | `OBJECT_CHANGED` | the object was replaced while it was read or copied |
- * | `CLOSED` | the bucket was closed |
+ * failure that no answer names, of which the page has a table.
  *
  * @example Tell a store that cannot be reached from one that refuses
  * ```ts

@@ -1,23 +1,8 @@
 import type { Readable } from "node:stream";
 
 /**
- * The code of an {@linkcode UploadError}, with its HTTP status:
- *
- * | code | status | |
- * |---|---|---|
- * | `ABORTED` | 499 | the sender left before the end and gets no answer; the number is for logs |
- * | `BAD_DIGEST` | 400 | a `Content-Digest` or `Repr-Digest` field is malformed |
- * | `BAD_LENGTH` | 400 | the body has another length than was announced, or what was announced is no length |
- * | `BAD_NAME` | 400 | a name that no file can have, that is reserved, or, in the handler, that begins with a dot |
- * | `DIGEST_MISMATCH` | 422 | the bytes received are not those that the digest was made of |
- * | `EXISTS` | 409 | there is a file of that name, and `overwrite` is false |
- * | `MALFORMED` | 400 | the body is not what its type or its coding promises |
- * | `NO_SPACE` | 507 | the disk or the user's quota is full, or the file too large for the file system |
- * | `OUTSIDE_ROOT` | 400 | the path leads out of `root` |
- * | `TIMEOUT` | 408 | the sender was too slow |
- * | `TOO_LARGE` | 413 | more bytes, parts or fields than a limit allows |
- * | `TRAILER_DIGEST` | 501 | a digest is announced for the trailers, which are not read |
- * | `UNSUPPORTED` | 415 | a type of content, a content coding or an extension that is not accepted |
+ * The code of an {@linkcode UploadError}. The page has a table of all, with their HTTP statuses; `ABORTED` is for logs,
+ * since its sender gets no answer.
  *
  * @example Words of one's own for some of them
  * ```ts

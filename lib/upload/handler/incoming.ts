@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { type IncomingHttpHeaders, type IncomingMessage, STATUS_CODES } from "node:http";
 import { LockLostError } from "../../files/internal.ts";
 import type { Announced } from "../body/announced.ts";
 import type { BodySource } from "../body/body_source.ts";
@@ -77,29 +77,8 @@ export function refusalOf(error: unknown, options: { readonly decode?: boolean }
   return new Refusal("INTERNAL", "The server could not store the upload", {}, error);
 }
 
-/** The titles of RFC 9110, of RFC 4918 for 423, and of tus for 460. */
-const titles: Readonly<Record<number, string>> = {
-  400: "Bad Request",
-  403: "Forbidden",
-  404: "Not Found",
-  405: "Method Not Allowed",
-  408: "Request Timeout",
-  409: "Conflict",
-  412: "Precondition Failed",
-  413: "Content Too Large",
-  415: "Unsupported Media Type",
-  422: "Unprocessable Content",
-  423: "Locked",
-  460: "Checksum Mismatch",
-  499: "Client Closed Request",
-  500: "Internal Server Error",
-  501: "Not Implemented",
-  503: "Service Unavailable",
-  507: "Insufficient Storage",
-};
-
 export function problemAnswer({ status, code, message, fields, members }: Refusal): Answer {
-  const problem = { title: titles[status], status, detail: message, code, ...members };
+  const problem = { title: STATUS_CODES[status] ?? code, status, detail: message, code, ...members };
   return jsonAnswer(status, fields, problem);
 }
 
