@@ -19,6 +19,8 @@ export async function unlessMissing<T>(call: Promise<T>): Promise<T | undefined>
 }
 
 const READ_SIZE = 256 * 1024;
+/** The number of bytes for which an idle file's memory has room, as they may be written just before a read. */
+const LINE_SIZE = 4096;
 /** The number of bytes before the position that are compared in a series, whose writer truncates the rest of a failed write. */
 const SERIES_PROOF_SIZE = 16_384;
 const LINE_FEED = 10;
@@ -81,23 +83,22 @@ export class GrowingFile implements FollowedFile {
     this.place.begin(position, head.subarray(0, first), proof);
   }
 
-  async read(most: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    // `new Uint8Array(READ_SIZE)` would clear memory that was used before.
-    const bytes = this.#memory ??= new Uint8Array(Buffer.allocUnsafeSlow(READ_SIZE).buffer);
+  async read(wanted: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const known = this.#proof.length;
     const { mtimeMs, size } = this.#file.status();
     this.identity = { ...this.identity, time: Math.floor(mtimeMs) };
-    const length = await this.#file.read(
-      bytes.subarray(0, Math.min(READ_SIZE, known + most)),
-      this.place.end - known,
-    );
+    const most = Math.min(READ_SIZE, known + Math.min(wanted, Math.max(LINE_SIZE, size - this.place.end)));
+    // `new Uint8Array(most)` would clear memory that was used before.
+    if (!(this.#memory?.length! >= most)) this.#memory = new Uint8Array(Buffer.allocUnsafeSlow(most).buffer);
+    const bytes = this.#memory!;
+    const length = await this.#file.read(bytes.subarray(0, most), this.place.end - known);
     const isSame = length >= known && Buffer.compare(this.#proof, bytes.subarray(0, known)) === 0;
     const isCompared = isSame && length === known && mtimeMs === this.#comparedAt;
     this.#comparedAt = mtimeMs;
     const isAnew = !isCompared && !await this.#isSampled(Math.min(size, this.place.end - known));
     if (isSame && !isAnew) return length === known ? undefined : this.#taken(bytes, known, length);
     this.#lose(isAnew || this.#beginsAnew ? 0 : this.#sameLines(bytes.subarray(0, length)));
-    return size > 0 ? await this.read(most) : undefined;
+    return size > 0 ? await this.read(wanted) : undefined;
   }
 
   /** Keeps the samples of bytes that begin at an offset, except those of earlier bytes. */
@@ -149,7 +150,7 @@ export class GrowingFile implements FollowedFile {
     this.place.add(bytes.subarray(known, length));
     this.#proof = bytes.slice(Math.max(0, length - this.#proofSize), length);
     if (length < READ_SIZE / 4) return bytes.slice(known, length);
-    this.#memory = undefined;
+    this.#memory = undefined; // an idle file's is as small as the proof
     return bytes.subarray(known, length);
   }
 }
