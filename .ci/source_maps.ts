@@ -4,6 +4,9 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import { minifySync } from "rolldown/utils";
 import { root } from "./root.ts";
 
+/** Node prints the whole line that threw an uncaught error, in front of its message. */
+const LONGEST_LINE = 200;
+
 const NO_MAP = '{ "sources": [], "mappings": "" }';
 
 const { name, version, files } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -73,9 +76,9 @@ export class MappedText {
   }
 
   /**
-   * Shortens the text: removes spaces, and shortens the names of local variables, except those of functions and
-   * classes. The marks of calls that bundlers may drop are kept: minifiers would lose them, so a mark is part of a name
-   * while minifiers run.
+   * Shortens the text: removes spaces, most ends of lines, and shortens the names of local variables, except those of
+   * functions and classes. The marks of calls that bundlers may drop are kept: minifiers would lose them, so a mark is
+   * part of a name while minifiers run.
    */
   minify(): void {
     this.replace(/(?<=^ .*)\/\* @__PURE__ \*\/ (?!new [A-Z])/g, () => ""); // maybe a name that becomes another one
@@ -90,15 +93,41 @@ export class MappedText {
     if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join("\n"));
     this.text = code;
     this.#lines = decode(map!.mappings).map((segments) =>
-      segments.flatMap(([column, , line, sourceColumn]) => {
+      segments.map(([column, , line, sourceColumn]): SourceMapSegment => {
         const origin = line === undefined ? undefined : this.#originOf(line, sourceColumn!);
-        return origin === undefined ? [] : [[column, origin[1]!, origin[2]!, origin[3]!] as SourceMapSegment];
+        return origin === undefined ? [column] : [column, origin[1]!, origin[2]!, origin[3]!];
       })
     );
     this.replace(/\b(new )?PURE\$/g, (_, isNew = "") => `/* @__PURE__ */ ${isNew}`);
     // In other letters than ASCII's, engines would keep the text in two bytes a letter.
     this.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
     this.replace(/\bimport\(`([^`$]*)`\)/g, (_, path) => `import("${path}")`); // a form that every bundler reads
+    this.#breakLines();
+  }
+
+  /**
+   * Breaks lines longer than {@linkcode LONGEST_LINE}, but no literals: in front of a segment, and behind a mark after
+   * which the language inserts no semicolon.
+   */
+  #breakLines(): void {
+    const pieces: string[] = [];
+    const lines: SourceMapSegment[][] = [];
+    for (const [i, line] of this.text.split("\n").entries()) {
+      const segments = this.#lines[i] ?? [];
+      const places = segments.map(([column]) => column).filter((column) => /[;{,]/.test(line[column - 1] ?? ""));
+      const starts = [0];
+      for (const [j, place] of places.entries()) {
+        if ((places[j + 1] ?? line.length) - starts.at(-1)! > LONGEST_LINE) starts.push(place);
+      }
+      for (const [j, start] of starts.entries()) {
+        const end = starts[j + 1] ?? Infinity;
+        pieces.push(line.slice(start, end));
+        const within = segments.filter(([column]) => column >= start && column < end);
+        lines.push(within.map(([column, ...origin]) => [column - start, ...origin] as SourceMapSegment));
+      }
+    }
+    this.text = pieces.join("\n");
+    this.#lines = lines;
   }
 
   #originOf(line: number, column: number): SourceMapSegment | undefined {
@@ -113,7 +142,7 @@ export class MappedText {
   mapAt(path: string): string | undefined {
     const texts = this.text.split("\n");
     const lines = this.#lines.map((segments, i) => {
-      return segments.filter(isFirstOfLine).filter(([column], j, all) => {
+      return segments.filter(([, source]) => source !== undefined).filter(isFirstOfLine).filter(([column], j, all) => {
         return !/^[\])};,\s]*$/.test(texts[i].slice(column, all[j + 1]?.[0])); // stacks name no brackets
       });
     });
@@ -147,7 +176,7 @@ function nameIn(text: string, segments: readonly SourceMapSegment[]): SourceMapS
 
 function isFirstOfLine([, source, line]: SourceMapSegment, i: number, segments: readonly SourceMapSegment[]): boolean {
   const before = segments[i - 1];
-  return source !== undefined && (before === undefined || before[1] !== source || before[2] !== line);
+  return before === undefined || before[1] !== source || before[2] !== line;
 }
 
 function toLine([column, source, line]: SourceMapSegment): SourceMapSegment {

@@ -7,7 +7,7 @@ import test, { after, before, describe } from "node:test";
 import { pathToFileURL } from "node:url";
 import { build, type Plugin, transform } from "esbuild";
 import { builtPackage } from "../support/built_package.ts";
-import { output } from "../support/processes.ts";
+import { output, run } from "../support/processes.ts";
 import { root, runtime } from "../support/runtime.ts";
 
 const runtimes = { node: [], bun: [], deno: ["run", "-A", "--quiet"] } as const;
@@ -27,7 +27,7 @@ const budgets: Readonly<Record<string, readonly [modules: number, kilobytes: num
   "./fastify": [2, 2],
   "./files": [8, 375],
   "./hono": [2, 2],
-  "./http": [4, 174],
+  "./http": [4, 175],
   "./install": [2, 125],
   "./node": [5, 232],
   "./pino": [8, 365],
@@ -105,6 +105,7 @@ const subpaths = Object.keys(exports).filter((subpath) => !/^\.\/browser\/|\.was
 
 describe("what is built for servers", { skip: runtime !== "node" && "it runs all runtimes itself" }, () => {
   let folder = "";
+  const modules = (): string[] => globSync("{*,chunks/*,lib/*{,/*}/*}.js", { cwd: folder });
   const pathOf = (subpath: string): string => join(folder, exports[subpath].default.replace("./dist/", ""));
 
   before(async () => {
@@ -157,7 +158,7 @@ describe("what is built for servers", { skip: runtime !== "node" && "it runs all
 
   test("no module imports a chunk for nothing that another import leads to, and the main entry imports one", () => {
     const reached = (paths: readonly string[]): Set<string> => new Set(paths.flatMap((path) => loadedBy(path)));
-    for (const path of globSync("{*,chunks/*,lib/**/*}.js", { cwd: folder }).map((path) => join(folder, path))) {
+    for (const path of modules().map((path) => join(folder, path))) {
       const text = readFileSync(path, "utf8");
       const importsOf = (
         pattern: RegExp,
@@ -189,7 +190,7 @@ describe("what is built for servers", { skip: runtime !== "node" && "it runs all
 
   test("source maps lead functions and classes to the lines of their sources", () => {
     let [found, maps] = [0, 0];
-    for (const path of globSync("{*,chunks/*,lib/**/*}.js", { cwd: folder })) {
+    for (const path of modules()) {
       const text = readFileSync(join(folder, path), "utf8");
       if (!text.endsWith(`//# sourceMappingURL=${basename(path)}.map\n`)) continue; // it has no code of its own
       const map = new SourceMap(JSON.parse(readFileSync(join(folder, `${path}.map`), "utf8")));
@@ -246,6 +247,37 @@ describe("what is built for servers", { skip: runtime !== "node" && "it runs all
     );
     const printed = await output(join(root, "node_modules/.bin/node"), ["--enable-source-maps", script], root);
     assert.match(printed, /lib[\\/]text[\\/]line_stream\.ts:\d+/);
+  });
+
+  test("lines are short, but for literals and what is bundled as a text", () => {
+    for (const path of modules()) {
+      for (const line of readFileSync(join(folder, path), "utf8").split("\n")) {
+        const longest = Math.max(...line.split(/["'`]/).map(({ length }) => length));
+        const isText = /^var (?:script|style)=/.test(line);
+        assert.ok(isText || line.length - longest < 500, `${path}: ${line.length} characters: ${line.slice(0, 100)}`);
+      }
+    }
+  });
+
+  test("on Node, an uncaught error prints little in front of its message", async () => {
+    const failing = {
+      ".": "ReadableStream.from(5)",
+      "./files": 'openFileReadable("nope")',
+      "./http": "new HttpClient({ tiemout: 1 })",
+      "./static": 'createStaticHandler("nope")',
+      "./upload": "createUploadHandler({})",
+    };
+    await Promise.all(
+      Object.entries(failing).map(async ([subpath, call]) => {
+        const [name] = /\w+(?=[.(])/.exec(call)!;
+        const script = `import { ${name} } from ${JSON.stringify(pathToFileURL(pathOf(subpath)).href)}; await ${call};`;
+        const words = ["--input-type=module", "-e", script];
+        const { stderr, code } = await run(join(root, "node_modules/.bin/node"), words, root);
+        const [before] = stderr.split(/^\w*Error\b/m);
+        assert.equal(code, 1, stderr);
+        assert.ok(before.length < 1000, `${subpath}: ${before.length} characters: ${before.slice(0, 1000)}`);
+      }),
+    );
   });
 
   for (const [name, words] of Object.entries(runtimes) as [keyof typeof runtimes, readonly string[]][]) {
@@ -325,7 +357,7 @@ describe("what is built for servers", { skip: runtime !== "node" && "it runs all
       const ran = join(place, "ran");
       const other = `import { writeFileSync } from "node:fs"; writeFileSync(${JSON.stringify(ran)}, "");`;
       const codec = join(folder, "browser/wasm/zstd_decoder.wasm");
-      for (const file of globSync("{browser/wasm/*.wasm,lib/**/*worker.js}", { cwd: folder })) {
+      for (const file of globSync("{browser/wasm/*.wasm,lib/*{,/*}/*worker.js}", { cwd: folder })) {
         for (const above of ["..", "../..", "build"]) {
           const path = join(place, above, file);
           await mkdir(dirname(path), { recursive: true });
