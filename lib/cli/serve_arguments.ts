@@ -111,7 +111,10 @@ export const serveFlags: Flags = new Flags(() => optionsByPath(staticHandlerOpti
   { option: "reprDigest", help: "send the SHA-256 of what is sent of (RFC 9530)" },
   { name: "cert", value: "FILE", help: "a certificate in PEM format, for https; with" },
   { name: "key", value: "FILE", help: "its private key" },
-  { name: "quiet", help: "print warnings and errors only, no line for each request" },
+  {
+    name: "quiet",
+    help: "print warnings and errors only, and the address if the port is not the one that was asked for",
+  },
 ]);
 
 export function serveHelp(): string {

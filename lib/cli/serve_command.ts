@@ -63,9 +63,12 @@ async function serveFolder(
   running = server;
   const ending = firstEndingSignal();
   const { files: count } = handler.stats();
-  if (port !== 0 && server.port !== port) tell(`port ${port} is in use: ${server.port} is the next one that is free`);
+  const tellPlace = quiet && server.port !== port ? warn : tell;
+  if (port !== 0 && server.port !== port) {
+    tellPlace(`port ${port} is in use: ${server.port} is the next one that is free`);
+  }
   const { href } = new URL(`/${options.basePath ?? ""}/`.replace(/\/{2,}/g, "/"), server.url);
-  tell(`serving ${directory} at ${href} (${counted(count, "file")})`);
+  tellPlace(`serving ${directory} at ${href} (${counted(count, "file")})`);
   const signal = await ending;
   tell(`stopping by ${signal}: requests under way have ${GRACE / 1000} s to finish; a second signal ends it at once`);
   await server.stop(GRACE);

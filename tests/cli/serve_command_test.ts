@@ -136,11 +136,14 @@ test("a port that was asked for is that or none; without one, the next free one 
       taken.once("error", () => resolve(false)).listen(8080, "127.0.0.1", () => resolve(true));
     });
     try {
-      await Serving.asIs([folder], { ...environment, PORT: "" }, async ({ url, port, stdout }) => {
-        assert.ok(port > 8080 && port < 8100, String(port));
-        assert.ok(stdout.startsWith(`port 8080 is in use: ${port} is the next one that is free\nserving `), stdout);
-        assert.equal(await text(url), site["index.html"]);
-      });
+      for (const quiet of [[], ["--quiet"]]) {
+        await Serving.asIs([folder, ...quiet], { ...environment, PORT: "" }, async ({ url, port, stdout, stderr }) => {
+          assert.ok(port > 8080 && port < 8100, String(port));
+          const told = quiet.length > 0 ? stderr.replaceAll(/^millrace: /gm, "") : stdout;
+          assert.ok(told.startsWith(`port 8080 is in use: ${port} is the next one that is free\nserving `), told);
+          assert.equal(await text(url), site["index.html"]);
+        });
+      }
     } finally {
       if (isOurs) await new Promise((resolve) => taken.close(resolve));
     }
@@ -266,18 +269,30 @@ test("what is wrong with files is told on stderr", () =>
     });
   }));
 
-test("--quiet says nothing", { skip: needs("signals") }, () =>
-  inFolder(async (folder) => {
-    await writeTree(folder, site);
-    const free = await busyPort();
-    await free.release();
-    await Serving.atPort(free.port, [folder, "--quiet"], async (serving) => {
-      await text(serving.url);
-      serving.signal("SIGTERM");
-      assert.equal(await serving.ended, 0);
-      assert.deepEqual([serving.stdout, serving.stderr], ["", ""]);
-    });
-  }));
+test(
+  "--quiet says nothing but a port that was not asked for",
+  { skip: needs("signals") },
+  () =>
+    inFolder(async (folder) => {
+      await writeTree(folder, site);
+      const free = await busyPort();
+      await free.release();
+      await Serving.atPort(free.port, [folder, "--quiet"], async (serving) => {
+        await text(serving.url);
+        serving.signal("SIGTERM");
+        assert.equal(await serving.ended, 0);
+        assert.deepEqual([serving.stdout, serving.stderr], ["", ""]);
+      });
+      await Serving.during([folder, "--quiet"], (serving) => {
+        const files = Object.keys(site).length;
+        assert.deepEqual(
+          [serving.stdout, serving.stderr],
+          ["", `millrace: serving ${folder} at ${serving.url} (${files} files)\n`],
+        );
+        return Promise.resolve();
+      });
+    }),
+);
 
 test("SIGHUP reads the certificate again, for new connections", {
   skip: (runtime !== "node" || !canMakeCertificates || needs("signals")) &&

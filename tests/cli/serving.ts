@@ -53,8 +53,9 @@ export class Serving {
   ): Promise<void> {
     const serving = new Serving(words, env);
     try {
-      await serving.until(() => /at (https?:\S+)/.test(serving.stdout));
-      serving.url = /at (https?:\S+)/.exec(serving.stdout)![1]!;
+      const line = /at (https?:\S+)/;
+      await serving.until(() => line.test(serving.stdout + serving.stderr));
+      serving.url = line.exec(serving.stdout + serving.stderr)![1]!;
       await use(serving);
     } finally {
       await serving.#kill();
