@@ -39,6 +39,13 @@ async function writeSite(folder: string, script: string, seed: number): Promise<
   });
 }
 
+/** Reads a report, and requires that no escape sequence of a source is in its text. */
+async function reportAt(path: string): Promise<string> {
+  const report = await readFile(path, "utf8");
+  assert.doesNotMatch(report.replace(/<(script|style)\b[^]*?<\/\1>/g, ""), /\\[nrt]/);
+  return report;
+}
+
 async function shownIn(html: string): Promise<ShownSite> {
   const [, text] = /<script type="text\/plain" id="data">([^<]*)<\/script>/.exec(html)!;
   return siteFrom(await unpacked(text));
@@ -51,7 +58,7 @@ test("--report writes a page that stands alone, in which no name is markup", () 
     await writeTree(site, { [HOSTILE]: sourceText(2000), "a\u202egpj.js": sourceText(2000), "`|_b.js": "tiny" });
     const { status, stderr } = await mainHere([site, ...quick, "--report", path]);
     assert.deepEqual({ status, stderr }, { status: 0, stderr: "" });
-    const html = await readFile(path, "utf8");
+    const html = await reportAt(path);
     assert.ok(html.length < 60_000, `${html.length} characters`);
     assert.equal(html.match(/<script/g)?.length, 2);
     assert.ok(!html.includes("<img") && !html.includes("\u202e"));
@@ -106,7 +113,7 @@ test("a page knows of each file its size, its type and the sizes of its variants
     await writeTree(site, Object.fromEntries(names.map((name, i) => [name, sourceText(1500 + 700 * i, i)])));
     await writeTree(site, { "large.map": sourceText(300_000, 50), "empty.txt": "" });
     await mainHere([site, ...quick, "--report", path]);
-    const { files, words } = await shownIn(await readFile(path, "utf8"));
+    const { files, words } = await shownIn(await reportAt(path));
     const sizeOf = (name: string): Promise<number> => stat(join(site, name)).then(({ size }) => size, () => 0);
     const expected = await Promise.all([...names, "large.map", "empty.txt"].map(async (name) => {
       const sizes = await Promise.all(["br", "zst", "gz"].map((end) => sizeOf(`${name}.${end}`)));
@@ -147,7 +154,7 @@ test("--report FILE.md writes a summary, in which names are no markup either", (
     const [site, path] = [join(folder, "s_i|te"), join(folder, "summary.md")];
     await writeSite(site, "app-9d8b7a6f.js", 1);
     await mainHere([site, ...quick, "--report", path]);
-    const text = await readFile(path, "utf8");
+    const text = await reportAt(path);
     assert.match(text, /^### <code>s&#95;i&#124;te<\/code>: [\d.]+ kB → [\d.]+ kB \(−\d\d%\)\n\n9 files: 6 compressed/);
     assert.match(text, /\n\| type \| files \| as built \| brotli \| zstd \| gzip \|\n\| --- \| ---: \|/);
     assert.match(text, /\| first, not compressed \| 6 \|/);
@@ -163,7 +170,7 @@ test("reports compare with the run before, and with the previous deploy for its 
     await writeSite(site, "app-3f9a1c0b.js", 2);
     await writeTree(site, { "new.txt": "n".repeat(5000) });
     await mainHere([site, ...quick, "--previous", old, "--report", path, "--report", text]);
-    const html = await readFile(path, "utf8");
+    const html = await reportAt(path);
     const { files, words } = await shownIn(html);
     const changes = Object.fromEntries(files.map(({ path, change }) => [path, words.changes[change!]]));
     assert.deepEqual(changes, {
@@ -181,15 +188,15 @@ test("reports compare with the run before, and with the previous deploy for its 
     assert.match(html, /Since the previous deploy/);
     assert.match(html, /<b>3<\/b> changed, <b>1<\/b> new, <b>1<\/b> gone/);
     assert.match(html, /Back after this deploy/);
-    const summary = await readFile(text, "utf8");
+    const summary = await reportAt(text);
     assert.match(summary, /\*\*Since the previous deploy:\*\* 3 changed, 1 new, 1 gone/);
     assert.match(summary, /<code>assets\/app-3f9a1c0b\.js<\/code> \| changed \|/);
     // The same folder again: its own manifest is what there was before.
     await writeFile(join(site, "new.txt"), "m".repeat(6000));
     await mainHere([site, ...quick, "--report", text]);
-    assert.match(await readFile(text, "utf8"), /\*\*Since the previous run:\*\* 1 changed, 0 new, 0 gone/);
+    assert.match(await reportAt(text), /\*\*Since the previous run:\*\* 1 changed, 0 new, 0 gone/);
     await mainHere([site, ...quick, "--report", text]);
-    assert.match(await readFile(text, "utf8"), /Nothing has changed since the previous run\./);
+    assert.match(await reportAt(text), /Nothing has changed since the previous run\./);
   }));
 
 test("a report says for each previous deploy how many files its visitors get as deltas, and how many bytes", () =>
@@ -245,7 +252,7 @@ test("a report compares with the files of a previous deploy whose manifest is lo
       else await writeFile(join(old, manifestName), manifest);
       const { stderr } = await mainHere([site, ...quick, "--previous", old, "--report", text]);
       assert.match(stderr, manifest === undefined ? /^$/ : /is not a manifest.*; the report compares its files/);
-      const summary = await readFile(text, "utf8");
+      const summary = await reportAt(text);
       assert.match(summary, /\*\*Since the previous deploy:\*\* 1 changed, 0 new, 0 gone/);
       assert.match(summary, /<code>a-3f9a1c0b\.js<\/code> \| changed \| [\d.]+ kB \|/);
     }
@@ -295,12 +302,12 @@ test("a report tells of problems, and of a site without pages or anything to com
     const html = join(folder, "r.html");
     assert.equal((await mainHere([site, ...quick, "--report", html])).status, 1);
     assert.match(
-      await readFile(html, "utf8"),
+      await reportAt(html),
       /1 problem<\/h2>\s*<ul><li><bdi class="name">a\.js\.gz<\/bdi> it is in the/,
     );
     await rm(site, { recursive: true });
     await writeTree(site, { "empty.js": "" });
     await mainHere([site, ...quick, "--report", html, "--report", join(folder, "r.md")]);
-    assert.match(await readFile(html, "utf8"), /<strong>0%<\/strong>/);
-    assert.match(await readFile(join(folder, "r.md"), "utf8"), /0 B → 0 B \(0%\)/);
+    assert.match(await reportAt(html), /<strong>0%<\/strong>/);
+    assert.match(await reportAt(join(folder, "r.md")), /0 B → 0 B \(0%\)/);
   }));

@@ -73,7 +73,7 @@ function table(files: readonly (ComparedFile | RemovedFile)[]): Markup {
               <td>${bytes(before)}</td>
               <td>${bytes(now)}</td>
               <td>${signedBytes((now ?? 0) - (before ?? 0))}</td>
-            </tr>\\n
+            </tr>
           `
         )}</tbody>
       </table>
