@@ -41,8 +41,11 @@ function buildTypes(): void {
   const reached = new Set(publicSources().map((source) => join(dist, source.replace(/\.ts$/, ".d.ts"))));
   const shown = new Set(reached);
   for (const path of shown) {
-    const exported = readFileSync(path, "utf8").matchAll(/^export (?:type )?\{[^}]*\} from "(\.[^"]*)\.ts";$/gm);
-    for (const [, specifier] of exported) shown.add(`${join(dirname(path), specifier)}.d.ts`);
+    const exported = readFileSync(path, "utf8").matchAll(/^export (?:type )?\{[^}]*\} from "([.#][^"]*)";$/gm);
+    for (const [, specifier] of exported) {
+      const place = specifier.startsWith("#") ? placeOf(specifier, path) : specifier;
+      shown.add(join(dirname(path), place.replace(/\.ts$/, ".d.ts")));
+    }
   }
   for (const path of reached) {
     const [text] = readFileSync(path, "utf8").split("//# sourceMappingURL=");

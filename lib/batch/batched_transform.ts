@@ -1,9 +1,5 @@
-import { Deferred } from "../streams/internal.ts";
-import {
-  ReadableStream,
-  type ReadableStreamDefaultController,
-  type WritableStreamDefaultController,
-} from "../streams/mod.ts";
+import { Deferred, ReadableStream } from "../streams/internal.ts";
+import type { ReadableStreamDefaultController, WritableStreamDefaultController } from "../streams/mod.ts";
 import { type BatchedUnderlyingSink, BatchedWritableStream } from "./batched_writable_stream.ts";
 
 /** Transforms a batch: calls `enqueue` for every chunk of output. An exception errors both ends. */

@@ -1,5 +1,5 @@
-import { asStreamPair, defineInterface, showInNode } from "../streams/internal.ts";
-import { ReadableStream, WritableStream } from "../streams/mod.ts";
+import { asStreamPair, defineInterface, ReadableStream, showInNode } from "../streams/internal.ts";
+import { WritableStream } from "../streams/mod.ts";
 import { decode, endsOf } from "./codec_stream.ts";
 import type { Format } from "./format.ts";
 import type { DecompressionStreamOptions } from "./options.ts";

@@ -40,6 +40,8 @@ export type { BatchLimits, BatchReader, BatchRequest } from "./queuing/read_batc
 export { checkedSize } from "./queuing/chunk_queue.ts";
 export { acquireBatchReader } from "./readable/batch_reader.ts";
 export { broadcastReadableStream } from "./readable/broadcast.ts";
+/** The class alone: in a page, that of `mod.ts` brings byte streams. */
+export { ReadableStream } from "./readable/readable_stream.ts";
 export {
   acquireArray,
   ARRAY_LENGTH,

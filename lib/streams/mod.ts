@@ -23,7 +23,7 @@ export { ReadableStreamBYOBRequest } from "./readable/byob_request.ts";
 export { ReadableStreamDefaultController } from "./readable/default_controller.ts";
 export { ReadableStreamDefaultReader } from "./readable/default_reader.ts";
 export type { UnderlyingByteSource, UnderlyingDefaultSource, UnderlyingSource } from "./readable/underlying_source.ts";
-export { ReadableStream } from "./readable/readable_stream.ts";
+export { ReadableStream } from "#streams/readable_stream";
 export { ByteLengthQueuingStrategy, CountQueuingStrategy, type QueuingStrategyInit } from "./queuing/strategies.ts";
 export { TransformStreamDefaultController } from "./transform/default_controller.ts";
 export type { Transformer } from "./transform/transformer.ts";

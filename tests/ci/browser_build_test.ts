@@ -39,6 +39,7 @@ describe("what is built for browsers", { skip: runtime !== "node" && "it is the 
   for (const path of ["browser/mod.js", "modules/mod.js"]) {
     test(`${path} exports what . does`, async () => {
       assert.deepEqual(Object.keys(await load(path)).sort(), Object.keys(await import("../../mod.ts")).sort());
+      assert.equal((await load(path)).ReadableStream.from.name, "from");
     });
 
     test(`${path} takes bytes to lines, numbers and batches`, async () => {
@@ -131,6 +132,25 @@ describe("what is built for browsers", { skip: runtime !== "node" && "it is the 
     load("stdin.js");
     return [...loaded].map((name) => all.get(name)!);
   }
+
+  test("classes and functions that make no byte streams bring none into a page", async () => {
+    const names = "DecompressionStream, LineStream, TransformStream, coalesceBytes, pipeTo, readBatches";
+    const [text] = await bundle(names, false);
+    assert.doesNotMatch(text, /ReadableByteStreamController/);
+    await writeFile(join(folder, "without_bytes.mjs"), text);
+    const { TransformStream } = await load("without_bytes.mjs");
+    const { readable } = new TransformStream();
+    assert.throws(() => readable.getReader({ mode: "byob" }), /^TypeError: Cannot get a BYOB reader/);
+    const Constructor = readable.constructor as typeof globalThis.ReadableStream;
+    assert.equal(Object.getPrototypeOf(new Constructor({ type: "bytes" })), globalThis.ReadableStream.prototype);
+    const [both] = await bundle("ReadableStream, TransformStream", false);
+    await writeFile(join(folder, "with_bytes.mjs"), both);
+    const { ReadableStream, TransformStream: Second } = await load("with_bytes.mjs");
+    const ours = new Second().readable.constructor as typeof globalThis.ReadableStream;
+    assert.equal(ours, ReadableStream);
+    assert.equal(new ours({ type: "bytes" }).getReader({ mode: "byob" }).constructor.name, "ReadableStreamBYOBReader");
+    assert.ok(new ours({ type: "bytes" }) instanceof ReadableStream);
+  });
 
   test("a browser without byte streams has those of this package, and its functions take them", () => {
     const script = `

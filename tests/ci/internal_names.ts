@@ -15,14 +15,21 @@ const PLATFORM_MEMBER = /^(?: +|declare var )(?:(?:readonly|get|set) )*"?(\w+)"?
 /** A class or an interface, from its first line to its last. */
 const DECLARATION = /^(?:export )?(?:abstract )?(class|interface) (\w+)[^]*?^}/gm;
 
+/** The folders that run in pages. */
+const PAGES = "lib/{batch,codecs,streams,text}";
+
+/** Names of the platform that no module of these folders uses for objects of the platform. */
+const OWN_IN_PAGES: readonly string[] = ["controller", "queue", "state"];
+
 /**
- * The names of properties that only our own streams know: what the classes below `lib/streams/` declare, without what the
+ * The names of properties that only our own code knows: what the classes that run in pages declare, without what the
  * language and the platform have, what is public, and what modules that are not built use. The build gives them short
  * names, which makes pages smaller.
  */
 export function internalNames(): string[] {
   const known = new Set([...platformNames(), ...publicNames(), ...namesOutside()]);
-  const classes = sources("lib/streams/**/*.ts").flatMap((text) => declarationsOf(text, "class"));
+  for (const name of OWN_IN_PAGES) known.delete(name);
+  const classes = sources(`${PAGES}/**/*.ts`).flatMap((text) => declarationsOf(text, "class"));
   return [...new Set(classes.flatMap(({ members }) => members))].filter((name) => !known.has(name)).sort();
 }
 
@@ -56,12 +63,14 @@ function platformNames(): string[] {
 
 /** Returns the members of the exports of each `mod.ts`. */
 function publicNames(): string[] {
-  const exported = new Set(sources("lib/*/mod.ts").flatMap((text) => withoutComments(text).match(/\w+/g) ?? []));
-  const declarations = sources("lib/**/*.ts").flatMap((text) => declarationsOf(text, ""));
+  const exported = new Set(sources(`${PAGES}/mod.ts`).flatMap((text) => withoutComments(text).match(/\w+/g) ?? []));
+  const declarations = sources(`${PAGES}/**/*.ts`).flatMap((text) => declarationsOf(text, ""));
   return declarations.filter(({ name }) => exported.has(name)).flatMap(({ members }) => members);
 }
 
-/** Returns every word of the codecs' modules, which are not rewritten. */
+/** Returns every word of the codecs' modules, which are not rewritten, and what their WebAssembly exports. */
 function namesOutside(): string[] {
-  return sources("lib/codecs/wasm/*.js").flatMap((text) => text.match(/[A-Za-z_]\w*/g) ?? []);
+  const exported = sources("lib/codecs/module.ts").flatMap((text) => declarationsOf(text, ""))
+    .find(({ name }) => name === "Exports")!.members;
+  return [...exported, ...sources("lib/codecs/wasm/*.js").flatMap((text) => text.match(/[A-Za-z_]\w*/g) ?? [])];
 }

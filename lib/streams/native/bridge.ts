@@ -1,3 +1,4 @@
+import { ReadableStream } from "#streams/readable_stream";
 import { endedSideOf } from "#streams/lazy_side";
 import { lockedError, mustBe } from "../language/errors.ts";
 import {
@@ -12,7 +13,6 @@ import {
 } from "../language/native_classes.ts";
 import { markAsHandled } from "../language/promises.ts";
 import { construct } from "../language/webidl.ts";
-import { ByteControllerState } from "../readable/byte_controller_state.ts";
 import {
   checkReadableStreamFree,
   type NativeController,
@@ -21,7 +21,6 @@ import {
   UnseenReaderState,
 } from "./feeds/readable_feed.ts";
 import { checkWritableStreamFree, NativeWritableSink, writableStreamStateOf } from "./feeds/writable_feed.ts";
-import { ReadableStream } from "../readable/readable_stream.ts";
 import { readableStreamReaderGenericInitialize } from "../readable/stream_state.ts";
 import { WritableStream } from "../writable/writable_stream.ts";
 import { isClosingOrClosed } from "../writable/stream_state.ts";
@@ -61,10 +60,10 @@ export function toNative(stream: object): object {
   const readable = readableStreamStateOf(stream);
   if (readable !== undefined) {
     checkReadableStreamFree(readable, "get a reader");
-    const isByteStream = hasNativeByteStreams && readable.controller instanceof ByteControllerState;
-    const feed = new ToNativeFeed(readable, isByteStream ? "bytes" : undefined);
+    const type = hasNativeByteStreams ? readable.controller.type : undefined;
+    const feed = new ToNativeFeed(readable, type);
     return new NativeReadableStream(feed as UnderlyingDefaultSource, {
-      highWaterMark: isByteStream ? BATCH_OF_BYTES : BATCH_OF_CHUNKS,
+      highWaterMark: type ? BATCH_OF_BYTES : BATCH_OF_CHUNKS,
     });
   }
   const writable = writableStreamStateOf(stream);

@@ -1,3 +1,4 @@
+import { ReadableStream } from "#streams/readable_stream";
 import { cloneAsUint8Array, viewSlots } from "../language/array_buffers.ts";
 import { bytesOf } from "../language/bytes.ts";
 import { cannot, lockedError, mustBe, outOfRange } from "../language/errors.ts";
@@ -17,7 +18,6 @@ import {
   readableStreamReaderGenericInitialize,
   type ReadRequest,
 } from "./stream_state.ts";
-import { ReadableStream } from "./readable_stream.ts";
 import { ByteReplay, ChunkReplay, type Replay } from "./replay.ts";
 import { readableStreamCancel, ReadableStreamState } from "./stream_state.ts";
 

@@ -11,8 +11,7 @@ import {
 } from "../language/native_classes.ts";
 import { promiseRejectedWith } from "../language/promises.ts";
 import { defineInterface, isObject, toDictionary, toUnsignedLongLong } from "../language/webidl.ts";
-import { ByteControllerState } from "./byte_controller_state.ts";
-import { checkReadableStreamFree, readableStreamStateOf } from "../native/feeds/readable_feed.ts";
+import { checkByteStreamFree, readableStreamStateOf } from "../native/feeds/readable_feed.ts";
 import {
   ByobReaderState,
   PromiseReadRequest,
@@ -91,10 +90,7 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
     if (streamState === undefined) {
       return Reflect.construct(NativeReadableStreamBYOBReader, [stream], new.target) as never;
     }
-    checkReadableStreamFree(streamState, "get a reader");
-    if (!(streamState.controller instanceof ByteControllerState)) {
-      throw cannot("get a BYOB reader", 'the stream was not made with type: "bytes"');
-    }
+    checkByteStreamFree(streamState);
     super(stream as globalThis.ReadableStream<Uint8Array<ArrayBuffer>>); // locks the native side
     const state = new ByobReaderState();
     this.#state = state;

@@ -1,4 +1,4 @@
-import { cloneArrayBuffer, lengthOf, transferArrayBuffer, ViewSlots } from "../language/array_buffers.ts";
+import { cloneArrayBuffer, lengthOf, transferArrayBuffer, ViewSlots, viewSlots } from "../language/array_buffers.ts";
 import { cannot } from "../language/errors.ts";
 import { ByteQueue, PullIntoDescriptor } from "./pull_into.ts";
 import { ReadableControllerState, type SourceAlgorithms } from "./controller_state.ts";
@@ -48,6 +48,10 @@ export class ByteControllerState extends ReadableControllerState {
   ) {
     super(stream, source, highWaterMark);
     this.autoAllocateChunkSize = autoAllocateChunkSize;
+  }
+
+  override get type(): "bytes" {
+    return "bytes";
   }
 
   /** Runs the part of ReadableByteStreamControllerFillReadRequestFromQueue that makes the chunk; `hasBuffered` must be true. */
@@ -168,6 +172,10 @@ export class ByteControllerState extends ReadableControllerState {
       if (reader) commitPullIntoDescriptors(this, processPullIntosUsingQueue(this));
     }
     this.callPullIfNeeded();
+  }
+
+  enqueueWithoutPull(chunk: unknown): void {
+    this.addToQueue(viewSlots(chunk as ArrayBufferView));
   }
 
   /** The standard's EnqueueChunkToQueue; the chunk's buffer must have no other user. */

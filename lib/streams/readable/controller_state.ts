@@ -75,6 +75,11 @@ export abstract class ReadableControllerState {
     return this.#onPullFailed ??= (error) => this.error(error);
   }
 
+  /** The type of the stream, as its constructor takes it. */
+  get type(): "bytes" | undefined {
+    return undefined;
+  }
+
   /** Runs the last step of every set-up: pulls once `start()` has settled. */
   start(startResult: unknown): void {
     if (isThenableLike(startResult)) {
@@ -95,6 +100,8 @@ export abstract class ReadableControllerState {
   abstract pullSteps(request: ReadRequest): void;
   /** [[ReleaseSteps]] */
   abstract releaseSteps(): void;
+  /** Enqueues a chunk that was read, without a pull. */
+  abstract enqueueWithoutPull(chunk: unknown): void;
 
   /** [[CancelSteps]]; an exception of the source becomes a rejection. */
   cancelSteps(reason: unknown): Promise<unknown> {

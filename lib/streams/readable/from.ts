@@ -47,7 +47,7 @@ function notIterable(): TypeError {
 }
 
 /** An iterator's result after its members have been read. */
-interface IteratorOutcome {
+export interface IteratorOutcome {
   readonly done: boolean;
   readonly value: unknown;
 }

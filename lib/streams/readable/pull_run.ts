@@ -1,13 +1,30 @@
-import { acquireArray, ARRAY_LENGTH } from "../shortcuts/chunk_array_queue.ts";
 import { isThenableLike, markAsHandled, NativePromise } from "../language/promises.ts";
+import { acquireArray, ARRAY_LENGTH } from "../shortcuts/chunk_array_queue.ts";
 import type { GatheredBatch } from "../queuing/read_batch.ts";
 import type { DefaultControllerState } from "./default_controller_state.ts";
-import { SyncIteratorSource } from "./from.ts";
+import type { IteratorOutcome, SyncIteratorSource } from "./from.ts";
 
 /** A pipe that can take many chunks at once. */
 export interface RunningPipe {
   /** Whether the pipe still has room; false once user code, called for a chunk, has ended the pipe. */
   readonly wantsChunks: boolean;
+}
+
+/** Returns the source of a stream over an iterable, if its items may be taken without a pull. */
+function itemsOf(controller: DefaultControllerState): SyncIteratorSource | undefined {
+  const source = controller.source as Partial<SyncIteratorSource>; // its class would come with it into each page
+  if (!source.next || source.ahead !== undefined) return undefined;
+  if (!controller.started || controller.pulling || controller.closeRequested) return undefined;
+  return source as SyncIteratorSource;
+}
+
+/** Takes the next item; leaves the end, or one that needs a promise, to the next `pull()` and returns undefined. */
+function nextAtOnce(source: SyncIteratorSource): IteratorOutcome | undefined {
+  const next = source.next();
+  if (!next.done && !isThenableLike(next.value)) return next;
+  source.ahead = next;
+  if (next.value instanceof NativePromise) markAsHandled(next.value); // no later pull may handle a rejection
+  return undefined;
 }
 
 /**
@@ -16,19 +33,14 @@ export interface RunningPipe {
  * streams.
  */
 export function pullRun(controller: DefaultControllerState, most: number, pipe: RunningPipe): unknown[] {
-  const { source } = controller;
-  if (!(source instanceof SyncIteratorSource) || source.ahead !== undefined) return [];
-  if (!controller.started || controller.pulling || controller.closeRequested) return [];
+  const source = itemsOf(controller);
+  if (source === undefined) return [];
   const run = most === ARRAY_LENGTH ? acquireArray() : new Array<unknown>(most);
   let length = 0;
   try {
     for (; length < most && pipe.wantsChunks; length++) {
-      const next = source.next();
-      if (next.done || isThenableLike(next.value)) {
-        source.ahead = next;
-        if (next.value instanceof NativePromise) markAsHandled(next.value); // no later pull may handle a rejection
-        break;
-      }
+      const next = nextAtOnce(source);
+      if (next === undefined) break;
       run[length] = next.value;
     }
   } catch (error) {
@@ -40,17 +52,12 @@ export function pullRun(controller: DefaultControllerState, most: number, pipe: 
 
 /** Pulls items into a batch, which checks each chunk before the next one. */
 export function pullRunInto(controller: DefaultControllerState, batch: GatheredBatch, taker: RunningPipe): void {
-  const { source } = controller;
-  if (!(source instanceof SyncIteratorSource) || source.ahead !== undefined) return;
-  if (!controller.started || controller.pulling || controller.closeRequested) return;
+  const source = itemsOf(controller);
+  if (source === undefined) return;
   try {
     while (taker.wantsChunks) {
-      const next = source.next();
-      if (next.done || isThenableLike(next.value)) {
-        source.ahead = next;
-        if (next.value instanceof NativePromise) markAsHandled(next.value); // no later pull may handle a rejection
-        break;
-      }
+      const next = nextAtOnce(source);
+      if (next === undefined) break;
       batch.add(next.value);
     }
   } catch (error) {

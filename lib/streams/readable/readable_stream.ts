@@ -1,3 +1,4 @@
+import { byteStreams } from "#streams/byte_streams";
 import { isAlwaysEager } from "#streams/host";
 import {
   adoptOwnClosedPromise,
@@ -9,7 +10,7 @@ import {
   staysLazy,
   WatchedReadableFeed,
 } from "#streams/lazy_side";
-import { badValue, lockedError, outOfRange } from "../language/errors.ts";
+import { badValue, lockedError } from "../language/errors.ts";
 import {
   hasNativeByteStreams,
   NativeReadableStream,
@@ -28,6 +29,7 @@ import {
   toObject,
 } from "../language/webidl.ts";
 import {
+  checkByteStreamFree,
   checkReadableStreamFree,
   isReadableStreamLocked,
   type NativeReadableSource,
@@ -40,10 +42,7 @@ import type { StreamPipeOptions } from "../pipe/pipe_options.ts";
 import { pipeThrough, pipeTo } from "../pipe/pipe_to.ts";
 import { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../queuing/chunk_queue.ts";
 import { ReadableStreamAsyncIterator } from "./async_iterator.ts";
-import { ReadableStreamBYOBReader } from "./byob_reader.ts";
-import { ByteControllerState } from "./byte_controller_state.ts";
-import { ReadableByteStreamController } from "./byte_controller.ts";
-import { ByteTee } from "./byte_tee.ts";
+import type { ReadableStreamBYOBReader } from "./byob_reader.ts";
 import { DefaultControllerState } from "./default_controller_state.ts";
 import { ReadableStreamDefaultController } from "./default_controller.ts";
 import { ReadableStreamDefaultReader } from "./default_reader.ts";
@@ -59,11 +58,14 @@ import {
 
 /** {@link https://streams.spec.whatwg.org/#readable-stream-tee Tees} a stream; one class for both kinds would be a third slower. */
 function readableStreamTee(stream: ReadableStreamState): [ReadableStreamState, ReadableStreamState] {
-  const { branches } = stream.controller instanceof ByteControllerState ? new ByteTee(stream) : new DefaultTee(stream);
+  const { branches } = stream.controller.type ? byteStreams!.tee(stream) : new DefaultTee(stream);
   return [branches[0].stream, branches[1].stream];
 }
 
 const NAME = "ReadableStream";
+
+/** The function gets its name here: builds for pages assign the class's fields, which gives none. */
+const named = { from: (iterable: unknown) => construct(ReadableStream, readableStreamFromIterable(iterable)) };
 
 replaceGlobal(NAME, NativeReadableStream);
 /** Whether the native side of a stream is made on demand, when the runtime looks for it. */
@@ -146,8 +148,8 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<any> {
    * ```
    */
   // @ts-ignore: an override in Deno's types, which have it, and none in TypeScript's, which do not yet
-  static readonly from = <T>(asyncIterable: AsyncIterable<T> | Iterable<T | PromiseLike<T>>): ReadableStream<T> =>
-    construct(ReadableStream<T>, readableStreamFromIterable(asyncIterable));
+  static readonly from: <T>(asyncIterable: AsyncIterable<T> | Iterable<T | PromiseLike<T>>) => ReadableStream<T> = named
+    .from as never;
 
   /** Whether a reader, a pipe or the runtime has locked the stream. */
   override get locked(): boolean {
@@ -190,7 +192,8 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<any> {
     const mode = toDictionary(options, "the options").mode;
     if (mode === undefined) return new ReadableStreamDefaultReader<R>(this);
     if (`${mode}` !== "byob") throw badValue(`mode must be "byob" or undefined, not "${mode}"`);
-    return new ReadableStreamBYOBReader(this as unknown as ReadableStream<Uint8Array<ArrayBuffer>>);
+    checkByteStreamFree(this.#state);
+    return byteStreams!.getReader(this as unknown as ReadableStream<Uint8Array<ArrayBuffer>>);
   }
 
   /**
@@ -286,7 +289,7 @@ function nativeSource(
   state: ReadableStreamState,
   Feed: typeof NativeReadableSource,
 ): globalThis.UnderlyingDefaultSource {
-  const type = hasNativeByteStreams && state.controller instanceof ByteControllerState ? "bytes" : undefined;
+  const type = hasNativeByteStreams ? state.controller.type : undefined;
   return new Feed(state, type) as globalThis.UnderlyingDefaultSource;
 }
 
@@ -295,13 +298,8 @@ function setUpFromUnderlyingSource(underlyingSource: unknown, strategy: unknown)
   const queuing = toStrategy(strategy);
   const source = new UnderlyingSourceAlgorithms(underlyingSource);
   const state = new ReadableStreamState();
-  if (source.type === "bytes") {
-    if (queuing.size !== undefined) throw outOfRange("a byte stream's strategy must not have a size function");
-    const highWaterMark = extractHighWaterMark(queuing, 0);
-    if (source.autoAllocateChunkSize === 0) throw badValue("autoAllocateChunkSize must be more than 0");
-    const controller = new ByteControllerState(state, source, highWaterMark, source.autoAllocateChunkSize);
-    state.controller = controller;
-    controller.start(source.callStart(construct(ReadableByteStreamController, controller)));
+  if (byteStreams && source.type === "bytes") {
+    byteStreams.setUp(state, source, queuing);
   } else if (source.type !== undefined) {
     try {
       // Programs for one runtime may use its own types, such as Bun's "direct".

@@ -1,7 +1,5 @@
 import { inheritNothing, isNativeReadableStreamLocked } from "../../language/native_classes.ts";
-import { lockedError } from "../../language/errors.ts";
-import { viewSlots } from "../../language/array_buffers.ts";
-import { ByteControllerState } from "../../readable/byte_controller_state.ts";
+import { cannot, lockedError } from "../../language/errors.ts";
 import type { ByteQueue } from "../../readable/pull_into.ts";
 import {
   DefaultReaderState,
@@ -98,9 +96,7 @@ export class NativeReadableSource implements ReadRequest {
 
   /** Puts a chunk that no consumer needs back into the stream's queue, which is empty. */
   #keep(chunk: unknown): void {
-    const { controller } = this.stream;
-    if (controller instanceof ByteControllerState) controller.addToQueue(viewSlots(chunk as ArrayBufferView));
-    else controller.enqueueWithoutPull(chunk);
+    this.stream.controller.enqueueWithoutPull(chunk);
   }
 
   /** Ends the native side if the stream has ended. A read may end the stream before it delivers its chunk. */
@@ -176,4 +172,10 @@ export function checkReadableStreamFree(stream: ReadableStreamState, action: str
   if (isReadableStreamLocked(stream)) throw lockedError(action);
   releaseIdleLock(stream);
   releaseReadableFeed(stream);
+}
+
+/** Makes a stream ready for a BYOB reader. @throws {TypeError} if it is locked or is no byte stream. */
+export function checkByteStreamFree(stream: ReadableStreamState): void {
+  checkReadableStreamFree(stream, "get a reader");
+  if (!stream.controller.type) throw cannot("get a BYOB reader", 'the stream was not made with type: "bytes"');
 }

@@ -1,12 +1,18 @@
 import { cloneAsUint8Array, viewSlots } from "../language/array_buffers.ts";
+import { badValue, outOfRange } from "../language/errors.ts";
 import { queueReaction, react } from "../language/promises.ts";
+import { construct } from "../language/webidl.ts";
+import { type ConvertedStrategy, extractHighWaterMark } from "../queuing/chunk_queue.ts";
 import { deferTasks, runTasks } from "../shortcuts/task.ts";
+import { ReadableStreamBYOBReader } from "./byob_reader.ts";
 import {
   readableByteStreamControllerGetByobRequest,
   readableByteStreamControllerRespond,
   readableByteStreamControllerRespondWithNewView,
 } from "./byob_request.ts";
-import { type ByteControllerState, createReadableByteStream } from "./byte_controller_state.ts";
+import { ByteControllerState, createReadableByteStream } from "./byte_controller_state.ts";
+import { ReadableByteStreamController } from "./byte_controller.ts";
+import { Tee, TeeBranch } from "./default_tee.ts";
 import {
   acquireReadableStreamByobReader,
   acquireReadableStreamDefaultReader,
@@ -19,7 +25,29 @@ import {
   type ReadIntoRequest,
   type ReadRequest,
 } from "./stream_state.ts";
-import { Tee, TeeBranch } from "./default_tee.ts";
+import type { UnderlyingSourceAlgorithms } from "./underlying_source.ts";
+
+/** The parts of byte streams that the ReadableStream class uses. */
+export interface ByteStreams {
+  /** Runs the part of the constructor for sources whose type is "bytes". */
+  setUp(stream: ReadableStreamState, source: UnderlyingSourceAlgorithms, strategy: ConvertedStrategy): void;
+  tee(stream: ReadableStreamState): ByteTee;
+  getReader(stream: globalThis.ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStreamBYOBReader;
+}
+
+/** Undefined only in pages that import no class or function by which byte streams are made. */
+export const byteStreams: ByteStreams | undefined = {
+  setUp(stream, source, strategy) {
+    if (strategy.size !== undefined) throw outOfRange("a byte stream's strategy must not have a size function");
+    const highWaterMark = extractHighWaterMark(strategy, 0);
+    if (source.autoAllocateChunkSize === 0) throw badValue("autoAllocateChunkSize must be more than 0");
+    const controller = new ByteControllerState(stream, source, highWaterMark, source.autoAllocateChunkSize);
+    stream.controller = controller;
+    controller.start(source.callStart(construct(ReadableByteStreamController, controller)));
+  },
+  tee: (stream) => new ByteTee(stream),
+  getReader: (stream) => new ReadableStreamBYOBReader(stream),
+};
 
 /**
  * A reader for two branches of bytes, and its own read request, since at most one read is pending. It reads into the
@@ -27,7 +55,7 @@ import { Tee, TeeBranch } from "./default_tee.ts";
  *
  * @see {@link https://streams.spec.whatwg.org/#abstract-opdef-readablebytestreamtee}
  */
-export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
+class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
   readonly branches: readonly [ByteTeeBranch, ByteTeeBranch];
   #reader: DefaultReaderState | ByobReaderState;
   #reading = false;
