@@ -13,6 +13,7 @@ const names = [
   "dns/promises",
   "fs",
   "fs/promises",
+  "http",
   "net",
   "os",
   "path",
