@@ -98,7 +98,6 @@ export const mangledNames: readonly string[] = [
   "minimumFill",
   "more",
   "mostPullsAtOnce",
-  "moveBuffered",
   "moveForPipe",
   "mustWait",
   "nativeController",

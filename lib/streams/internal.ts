@@ -7,7 +7,6 @@ export {
   bytes,
   changed,
   type Checked,
-  described,
   func,
   hasMembers,
   integer,
@@ -19,7 +18,6 @@ export {
   number,
   oneOf,
   positive,
-  quoted,
   refuseUnused,
   requireOption,
   type Schema,
@@ -33,6 +31,7 @@ export {
 } from "./language/options.ts";
 export { asStreamPair } from "./language/native_classes.ts";
 export { nearest } from "./language/suggestion.ts";
+export { described, quoted } from "#streams/suggestion";
 export { Deferred, markAsHandled, queueReaction } from "./language/promises.ts";
 export { showInNode } from "#streams/inspection";
 export { defineInterface, kindOf } from "./language/webidl.ts";

@@ -5,7 +5,7 @@ import { getterOf } from "#streams/host";
 export const isView: typeof ArrayBuffer.isView = ArrayBuffer.isView;
 
 /** `%TypedArray.prototype%`. */
-export const typedArray: object = Object.getPrototypeOf(Uint8Array.prototype);
+export const typedArray: object = /* @__PURE__ */ Object.getPrototypeOf(Uint8Array.prototype);
 
 /** The name of a typed array's kind, of whatever prototype; undefined for other values. */
 export const typedArrayName: (this: unknown) => string | undefined = /* @__PURE__ */ getterOf(

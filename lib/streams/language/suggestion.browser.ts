@@ -1,4 +1,16 @@
-/** Returns the hint for an unknown name: all known ones. Finding the nearest one would add 160 bytes to a page. */
+// The words of messages in pages: short ones, without the nearest name, which would add 160 bytes.
+
+/** Describes a value for an error's message: `"12"`, `[object Array]`, `NaN`. */
+export function described(value: unknown): string {
+  if (typeof value === "string") return quoted(value);
+  return Object(value) === value ? Object.prototype.toString.call(value) : String(value);
+}
+
+export function quoted(text: string): string {
+  return JSON.stringify(text.slice(0, 40));
+}
+
+/** Returns the hint for an unknown name: all known ones. */
 export function wayOutOf(_name: string, known: readonly string[]): string {
   return `use ${known.join(", ")}`;
 }

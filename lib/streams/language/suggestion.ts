@@ -1,3 +1,24 @@
+const MAX_DESCRIBED_LENGTH = 40;
+
+/** Describes a value in a few words for an error's message: `"12"`, `an Array`, `NaN`. */
+export function described(value: unknown): string {
+  if (typeof value === "string") return quoted(value);
+  if (typeof value === "bigint") return `the bigint ${shortened(String(value))}`;
+  if (Object(value) !== value) return String(value);
+  const given: unknown = typeof value === "object" && value?.constructor?.name;
+  const name = typeof given === "string" && given || typeof value;
+  return `${/^[aeiou](?!int)/i.test(name) ? "an" : "a"} ${name}`;
+}
+
+/** Returns a text in quotes, on one line, and cut if it is long. */
+export function quoted(text: string): string {
+  return JSON.stringify(shortened(text));
+}
+
+function shortened(text: string): string {
+  return text.length > MAX_DESCRIBED_LENGTH ? `${text.slice(0, MAX_DESCRIBED_LENGTH)}…` : text;
+}
+
 /** Returns the hint for an unknown name, for a message: the nearest known name, or all of them. */
 export function wayOutOf(name: string, known: readonly string[]): string {
   const near = nearest(name, known);

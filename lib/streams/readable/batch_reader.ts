@@ -134,7 +134,7 @@ class StateBatchReader implements BatchReader, ReadRequest {
   #takeQueued(batch: GatheredBatch): void {
     const { controller } = this.#stream;
     while (controller.hasBuffered && this.#batch?.hasRoom) {
-      if (controller instanceof DefaultControllerState) controller.moveBuffered(batch);
+      if (controller instanceof DefaultControllerState) moveBuffered(controller, batch);
       else batch.add(controller.readBuffered());
     }
   }
@@ -172,4 +172,11 @@ class StateBatchReader implements BatchReader, ReadRequest {
     this.#request = undefined;
     return request;
   }
+}
+
+/** Moves chunks to a batch while that has room, as unobservable reads would, and pulls after the last one. */
+function moveBuffered(controller: DefaultControllerState, batch: GatheredBatch): void {
+  const { queue } = controller;
+  while (queue.length > 0 && batch.hasRoom) batch.add(queue.dequeue());
+  controller.afterDequeue();
 }

@@ -3,12 +3,6 @@ import type { Callback } from "../language/webidl.ts";
 import { ReadableControllerState, type SourceAlgorithms } from "./controller_state.ts";
 import { type DefaultReaderState, ReadableStreamState, type ReadRequest } from "./stream_state.ts";
 
-/** A consumer of many chunks at once. */
-interface ChunkTaker {
-  readonly hasRoom: boolean;
-  add(chunk: unknown): void;
-}
-
 /** The {@link https://streams.spec.whatwg.org/#rs-default-controller-class internal slots} of a default controller. */
 export class DefaultControllerState extends ReadableControllerState {
   queue: ChunkQueue = new ChunkQueue();
@@ -28,13 +22,6 @@ export class DefaultControllerState extends ReadableControllerState {
     const chunk = this.queue.dequeue();
     this.afterDequeue();
     return chunk;
-  }
-
-  /** Moves chunks to `taker` while that has room, as unobservable reads would, and pulls after the last one. */
-  moveBuffered(taker: ChunkTaker): void {
-    const { queue } = this;
-    while (queue.length > 0 && taker.hasRoom) taker.add(queue.dequeue());
-    this.afterDequeue();
   }
 
   /** @see {@link https://streams.spec.whatwg.org/#rs-default-controller-private-pull} */

@@ -76,20 +76,6 @@ export class ChunkArrayQueue extends ChunkQueue {
     return chunk;
   }
 
-  override peek(): unknown {
-    return this.#array[this.#at];
-  }
-
-  override at(index: number): unknown {
-    let array = this.#array;
-    let at = this.#at + index;
-    for (let i = 0; at >= array.length; i++) {
-      at -= array.length;
-      array = this.#others.at(i);
-    }
-    return array[at];
-  }
-
   override clear(): void {
     super.clear();
     this.#array = NONE;
@@ -115,8 +101,8 @@ export function enqueueArray(owner: { queue: ChunkQueue }, chunks: unknown[], st
 }
 
 /** Dequeues some chunks, at least one and at most `max`; the queue must not be empty. */
-export function dequeueSome(queue: ChunkQueue, max: number): unknown[] {
-  if (queue instanceof ChunkArrayQueue) return queue.dequeueArray(max);
+export function dequeueSome(queue: ChunkQueue & Partial<ChunkArrayQueue>, max: number): unknown[] {
+  if (queue.dequeueArray) return queue.dequeueArray(max); // found without its class, which few pages need
   const some: unknown[] = [];
   for (let i = Math.min(max, queue.length); i > 0; i--) some.push(queue.dequeue());
   return some;

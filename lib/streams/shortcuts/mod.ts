@@ -14,7 +14,7 @@
  * | a read that is served at once | `readable/default_reader.ts` `servedRead` | a chunk is buffered | the order of answers | `tests/streams/differential_test.ts` |
  * | an iteration by one promise a step | `readable/async_iterator.ts` `Iteration` | always | the order of answers, and the time of the end | `tests/streams/async_iterator_test.ts` |
  * | a last pull without an end | `readable/controller_state.ts` `reactToPull` | the stream is closing, closed or errored, and no promise was returned | the order of microtasks of others | `tests/streams/differential_test.ts` |
- * | many chunks of a queue in one step | `readable/default_controller_state.ts` `moveBuffered` | the reads are internal | the order of chunks and pulls, and the limits of a batch | `tests/batch/read_batches_test.ts` |
+ * | many chunks of a queue in one step | `readable/batch_reader.ts` `moveBuffered` | the reads are internal | the order of chunks and pulls, and the limits of a batch | `tests/batch/read_batches_test.ts` |
  * | a request that stays | `readable/batch_reader.ts` `chunkSteps` | the controller is none of bytes | when the source is pulled | `tests/batch/read_batches_test.ts` |
  * | a pull that ends at once | `readable/controller_state.ts` `endPull` | up to the reader's `mostPullsAtOnce`, and no promise was returned | the order of pulls, and that others get their turn | `tests/streams/high_water_mark_test.ts` |
  * | an iterator without a promise for each item | `readable/from.ts` `SyncIteratorSource` | the item is no thenable | `then` is looked up once, in the same microtask | `tests/streams/differential_test.ts` |

@@ -1,6 +1,6 @@
 import { globalFunction } from "#streams/host";
+import { described } from "#streams/suggestion";
 import {
-  described,
   type Member,
   milliseconds,
   number,
