@@ -15,7 +15,6 @@ export const chosen: readonly string[] = [
     "replaced_files_isolated file_streams_isolated file_series_isolated follow/follow_file_isolated rotating_file_writable_isolated",
   ),
   ...inFolder("files", "series/series_record"),
-  ...inFolder("precompress", "ownership"),
 ];
 
 /** Tests that take minutes under Wine, or whose modules its Node cannot load: they run on Windows and macOS alone. */
@@ -25,7 +24,7 @@ export const long: readonly string[] = [
     "files",
     "appended_files_isolated follow/followed_series_isolated series/continued_series_isolated hostile_temporaries temporary_isolated process_lock_isolated write_batch write_fully",
   ),
-  ...inFolder("precompress", "precompress previous cli killed lock cache/directory_store"),
+  ...inFolder("precompress", "ownership precompress previous cli killed lock cache/directory_store"),
   ...inFolder("static", "hostile_paths_isolated middleware_isolated rebuilds watch_isolated"),
   ...inFolder(
     "upload",
