@@ -19,7 +19,7 @@ import { needs } from "../support/needs.ts";
 const program = new URL("lock_process.ts", import.meta.url);
 const words = process.versions.deno ? ["run", "-A", "--no-check", "--config", join(root, "deno.json")] : [];
 /** The number of times that each process has the lock. */
-const ROUNDS = isLong ? 200 : 8;
+const ROUNDS = isLong ? 200 : 5;
 const cannotInspect = needs("proc");
 /** A command before which another makes the process that it starts one of another container. */
 const CONTAINER = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"];
@@ -124,7 +124,7 @@ test(
       const start = (id: string, rounds: number) => new LockProcess({ directory, id, work: "contend", rounds });
       const survivors = [start("s1", ROUNDS), start("s2", ROUNDS)];
       const killed = new Set<string>();
-      const victims = Array.from({ length: 6 }, async (_, i) => {
+      const victims = Array.from({ length: isLong ? 6 : 3 }, async (_, i) => {
         const id = `v${i}`;
         killed.add(id);
         const victim = start(id, 1_000_000);

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after, before } from "node:test";
 import { manifestName } from "../../lib/precompress/mod.ts";
+import { isLong } from "../support/long_run.ts";
 import { runtime } from "../support/runtime.ts";
 import { atLast, pause } from "../support/waits.ts";
 import { entries } from "./served_handler.ts";
@@ -14,7 +15,7 @@ import { cannotLookInside, ServerProcess } from "./server_process.ts";
 const MEBIBYTE = 2 ** 20;
 const SIZE = 2048 * MEBIBYTE;
 const RANGE = 8 * MEBIBYTE;
-const CLIENTS = 50;
+const CLIENTS = isLong ? 50 : 20;
 /**
  * The limit of memory that 50 clients add to the process, in MB: some thousandths of the requested bytes. Sent chunks
  * are garbage, of which V8 keeps up to 64 MB, and Deno more on a busy machine.
@@ -98,7 +99,8 @@ async function warmUp(port: number): Promise<void> {
 }
 
 for (const entry of entries) {
-  const name = `${entry}: 50 slow readers of a 2 GiB file, half of whom leave, cost little memory and no descriptor`;
+  const name =
+    `${entry}: ${CLIENTS} slow readers of a 2 GiB file, half of whom leave, cost little memory and no descriptor`;
   test(name, { skip: cannotLookInside }, async (t) => {
     const server = await ServerProcess.start(site, entry);
     try {
