@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import process from "node:process";
 import { isPermitted, passingRefusals, roundsFileNumbers, writeStream } from "../runtime/mod.ts";
 import { codeOf } from "./failure.ts";
-import { IN_USE, LEASED, whileLocked, whileLockedNow, whileRefused, whileRefusedNow, whileUnshared } from "./rename.ts";
+import { IN_USE, LEASED, UNSHARED, whileLocked, whileRefused, whileRefusedNow, whileUnshared } from "./rename.ts";
 import { behind, MAX_CALL_SIZE, requirePieces } from "./write_fully.ts";
 
 /** The codes with which systems refuse to flush a pipe or a device; the last two are those of Windows. */
@@ -19,6 +19,8 @@ export interface OpenFileOptions {
   readonly mode?: number | undefined;
   /** Whether calls are synchronous, except those that wait for the disk. */
   readonly atOnce?: boolean | undefined;
+  /** The maximum time in ms for which a locked file blocks the thread. Default: 2000. */
+  readonly maxWait?: number | undefined;
 }
 
 /** The parts of a status that identify a file while it exists. */
@@ -79,9 +81,10 @@ export class OpenFile {
     return new OpenFile(await whileUnshared(open), atOnce);
   }
 
-  static openNow(path: string, flags: string | number, { mode, atOnce = false }: OpenFileOptions = {}): OpenFile {
+  static openNow(path: string, flags: string | number, options: OpenFileOptions = {}): OpenFile {
+    const { mode, atOnce = false, maxWait = MAX_BLOCKING_TIME } = options;
     const open = (): number => fs.openSync(path, flags, mode);
-    return new OpenFile(whileRefusedNow(open, { codes: IN_USE, deadline: MAX_BLOCKING_TIME }), atOnce);
+    return new OpenFile(whileRefusedNow(open, { codes: IN_USE, deadline: maxWait }), atOnce);
   }
 
   /**
@@ -89,8 +92,8 @@ export class OpenFile {
    *
    * @throws {Error} of the file system, with its `code`, or if another file has the name.
    */
-  static openSame(path: string, flags: number, known: Identity): OpenFile {
-    const file = OpenFile.openNow(path, flags | linkFlag(false) | (fs.constants.O_NONBLOCK ?? 0));
+  static openSame(path: string, flags: number, known: Identity, maxWait?: number): OpenFile {
+    const file = OpenFile.openNow(path, flags | linkFlag(false) | (fs.constants.O_NONBLOCK ?? 0), { maxWait });
     const status = file.exactStatus();
     if (status.isFile() && isOneFile(status, known)) return file;
     file.drop();
@@ -156,19 +159,11 @@ export class OpenFile {
     }
   }
 
-  #takeLocked(pieces: readonly Uint8Array[]): number {
-    try {
-      return this.takeNow(pieces);
-    } catch (error) {
-      return whileLockedNow(error, () => this.takeNow(pieces));
-    }
-  }
-
   /** Appends all bytes of `pieces`, synchronously. @throws {Error} also if a reader takes no bytes for two seconds. */
-  writeNow(pieces: readonly Uint8Array[]): void {
+  writeNow(pieces: readonly Uint8Array[], maxWait?: number): void {
     let end = performance.now() + MAX_BLOCKING_TIME;
     for (let rest = pieces; rest.length > 0;) {
-      const taken = this.#takeLocked(rest);
+      const taken = whileRefusedNow(() => this.takeNow(rest), { codes: UNSHARED, deadline: maxWait });
       rest = behind(rest, taken);
       if (taken > 0) end = performance.now() + MAX_BLOCKING_TIME;
       else if (performance.now() > end) throw new Error(`its reader has taken nothing for ${MAX_BLOCKING_TIME} ms`);

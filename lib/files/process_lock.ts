@@ -308,9 +308,9 @@ export class ProcessLock {
       withFileNow(this.#path, constants.O_WRONLY, (descriptor, { nlink, size }) => {
         // Only if the file is still a lock file.
         if (nlink <= 1n && size <= 1n) writeSync(descriptor, String(this.#beats++ % 10), 0);
-      });
+      }, 0);
     } catch {
-      // The disk is full, no descriptor is free, or the user no longer has the permission.
+      // The disk is full, no descriptor is free, another program has locked the file, or the user no longer has the permission.
     }
   }
 

@@ -34,7 +34,7 @@ export interface Patience {
   /** The codes of transient refusals. Default: those of this system; most systems have none. */
   readonly codes?: ReadonlySet<string>;
   /** The maximum time in ms from the first attempt on. Default: 5000, or 500 if the wait blocks the thread. */
-  readonly deadline?: number;
+  readonly deadline?: number | undefined;
 }
 
 /** Computes the pause before each further attempt after a refusal. */
@@ -81,28 +81,19 @@ export function whileUnshared<T>(open: () => T | Promise<T>): Promise<T> {
  *
  * @param error The failure of the first attempt, which is thrown at once if it has another reason.
  */
-export function whileLocked<T>(error: unknown, call: () => T | Promise<T>): Promise<T> {
-  requireUnshared(error);
-  return whileUnshared(call);
-}
-
-/** Repeats a call like {@linkcode whileLocked}, but blocks the thread. */
-export function whileLockedNow<T>(error: unknown, call: () => T): T {
-  requireUnshared(error);
-  return whileRefusedNow(call, { codes: UNSHARED });
-}
-
-function requireUnshared(error: unknown): void {
+export function whileLocked<T>(error: unknown, call: () => T | Promise<T>, deadline?: number): Promise<T> {
   if (!UNSHARED.has(codeOf(error) ?? "")) throw error;
+  return whileRefused(call, { codes: UNSHARED, deadline });
 }
 
 /** Repeats a call like {@linkcode whileRefused}, but blocks the thread. */
 export function whileRefusedNow<T>(call: () => T, patience: Patience = {}): T {
-  const attempts = new Attempts(patience, RENAME_TIMEOUT.now);
+  let attempts: Attempts | undefined;
   for (;;) {
     try {
       return call();
     } catch (error) {
+      attempts ??= new Attempts(patience, RENAME_TIMEOUT.now);
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, attempts.next(error));
     }
   }
@@ -187,16 +178,18 @@ export function removeFolderNow(path: string): void {
  * for a link or any other object, which another user may have put there.
  *
  * @param use Called with the descriptor, which is closed afterwards.
+ * @param deadline The maximum time in ms for which refusals block the thread. Default: 500.
  */
 export function withFileNow<T>(
   path: string,
   flags: number,
   use: (descriptor: number, status: BigIntStats) => T,
+  deadline?: number,
 ): T | undefined {
   const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
   let descriptor: number;
   try {
-    descriptor = whileRefusedNow(() => openSync(path, flags | O_NOFOLLOW | O_NONBLOCK), { codes: IN_USE });
+    descriptor = whileRefusedNow(() => openSync(path, flags | O_NOFOLLOW | O_NONBLOCK), { codes: IN_USE, deadline });
   } catch (error) {
     if (["ELOOP", "ENOENT", "ENXIO"].includes(codeOf(error)!)) return undefined;
     throw error;

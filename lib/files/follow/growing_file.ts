@@ -155,11 +155,7 @@ export class GrowingFile implements FollowedFile {
   }
 }
 
-/**
- * Whether a path's status is that of an open file. A compressed file is closed at its end, and its number used again.
- *
- * @param now Returns the path's present status.
- */
+/** Whether a path's status is that of an open file: compressed ones are closed. @param now Returns the path's present status. */
 export function isOf(status: BigIntStats, file: FollowedFile, now: () => BigIntStats | undefined): boolean {
   const id = file.identity.file;
   const isSame = "status" in file &&

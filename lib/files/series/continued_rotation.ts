@@ -10,7 +10,7 @@ import { CurrentFile } from "./current_file.ts";
 import { SeriesUpkeep } from "./series_upkeep.ts";
 import { ProcessLock } from "../process_lock.ts";
 import { behind } from "../write_fully.ts";
-import { SeriesRecord } from "./series_record.ts";
+import { isTaken, SeriesRecord } from "./series_record.ts";
 
 /** A writer to the files of a series, in order; the caller ends each file, and makes one call at a time. */
 export interface SeriesWriter extends ItemTarget {
@@ -93,7 +93,7 @@ export class ContinuedRotation implements SeriesWriter, ImmediateTarget {
   async start(controller: Pick<WritableStreamDefaultController, "signal">): Promise<void> {
     controller.signal.addEventListener("abort", () => this.giveUp());
     dropped.register(this, this.#lock, this);
-    await this.#repeat(() => this.#take());
+    await this.#repeat(() => this.#record.unblocked(() => this.#take()));
   }
 
   /** Takes the series, and continues where the last attempt to do that failed. */
@@ -101,7 +101,7 @@ export class ContinuedRotation implements SeriesWriter, ImmediateTarget {
     this.#requireGoing();
     makeDirectorySync(this.#series.directory);
     const waiting = this.#isLocked ? undefined : this.#lock.take();
-    return waiting === undefined ? this.#load() : waiting.then(() => this.#load());
+    return waiting === undefined ? this.#load() : waiting.then(() => this.#record.unblocked(() => this.#load()));
   }
 
   #load(): void {
@@ -114,7 +114,7 @@ export class ContinuedRotation implements SeriesWriter, ImmediateTarget {
 
   async write(pieces: readonly Uint8Array[], length: number): Promise<void> {
     this.#due = { pieces, length };
-    await this.#repeat(() => this.settleNow()).finally(() => this.#due = undefined);
+    await this.#repeat(() => this.#record.unblocked(() => this.settleNow())).finally(() => this.#due = undefined);
     if (this.#turns.isOver) await this.#turns.next();
   }
 
@@ -133,8 +133,7 @@ export class ContinuedRotation implements SeriesWriter, ImmediateTarget {
           return await step();
         } catch (error) {
           const code = codeOf(error);
-          const isTaken = code === "EBUSY" && (error as Error).cause === undefined; // by another stream
-          const mayPass = !isTaken && (retry !== undefined || TRANSIENT_CODES.includes(code));
+          const mayPass = !isTaken(error) && (retry !== undefined || TRANSIENT_CODES.includes(code));
           if (left <= 0 || this.#isOver || !mayPass) throw error;
           this.#report(error as Error, code);
         }
@@ -160,9 +159,8 @@ export class ContinuedRotation implements SeriesWriter, ImmediateTarget {
     if (!isTold) warn(this.#options.onWarning, Object.assign(new Error(message, { cause: error }), { code }));
   }
 
-  rotate(): Promise<void> {
-    this.rotateNow();
-    return Promise.resolve();
+  async rotate(): Promise<void> {
+    await this.#record.unblocked(() => this.rotateNow());
   }
 
   rotateNow(): void {
@@ -196,7 +194,7 @@ export class ContinuedRotation implements SeriesWriter, ImmediateTarget {
       const file = current.open();
       current.measure();
       try {
-        file.writeNow(behind(pieces, current.part));
+        file.writeNow(behind(pieces, current.part), this.#record.maxWait);
       } catch (error) {
         current.keepPart(file, length);
         current.fail("write", error);

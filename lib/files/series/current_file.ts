@@ -23,11 +23,12 @@ const LINE_FEED = 10;
 /** Whether a file was left by a stream that was closed, or ends with a line; otherwise it may end with half an item. */
 export function isWhole(path: string, size: number, { end }: SeriesEntry): boolean {
   if (size === 0 || size === end) return true;
-  return withFileNow(path, constants.O_RDONLY, (descriptor, status) => {
+  const endsLine = (descriptor: number, status: BigIntStats): boolean => {
     const last = new Uint8Array(1);
     readSync(descriptor, last, 0, 1, Number(status.size) - 1);
     return last[0] === LINE_FEED;
-  }) ?? false;
+  };
+  return failingNow("read", path, () => withFileNow(path, constants.O_RDONLY, endsLine)) ?? false;
 }
 
 /**
@@ -334,7 +335,7 @@ export class CurrentFile {
 
   #openAgain(path: string, status: BigIntStats): OpenFile {
     try {
-      return OpenFile.openSame(path, constants.O_APPEND | constants.O_WRONLY, status);
+      return OpenFile.openSame(path, constants.O_APPEND | constants.O_WRONLY, status, this.#record.maxWait);
     } catch (error) {
       throw fileFailure("open", path, error);
     }

@@ -1,9 +1,9 @@
 import { type BigIntStats, constants, lstatSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileFailure, isMissing } from "../failure.ts";
+import { codeOf, fileFailure, isMissing } from "../failure.ts";
 import { OpenFile } from "../open_file.ts";
 import type { ProcessLock } from "../process_lock.ts";
-import { removeIfPossible, renameFileNow, UNSHARED, whileRefusedNow, withFileNow } from "../rename.ts";
+import { removeIfPossible, renameFileNow, UNSHARED, whileLocked, whileRefusedNow, withFileNow } from "../rename.ts";
 import { temporaryPath } from "../temporary.ts";
 import { MAX_NUMBER } from "./file_series.ts";
 
@@ -82,6 +82,14 @@ export interface SeriesEntry {
   readonly isRaw?: boolean;
 }
 
+/** The time in ms for which a locked file is awaited before a step fails. */
+const LOCKED_FOR = 500;
+
+/** Whether another stream has the series: errors of the system have a cause. */
+export function isTaken(error: unknown): boolean {
+  return codeOf(error) === "EBUSY" && (error as Error).cause === undefined;
+}
+
 /** The number of lines after the first ones of a record before it is rewritten. */
 const SPARE_LINES = 1000;
 
@@ -96,6 +104,10 @@ export class SeriesRecord {
   #lines = 0;
   /** Whether the record must be rewritten: it is another stream's, or its last line may be incomplete. */
   #isStale = true;
+  /** The lines that were not written yet, since another program has locked the record. */
+  #due = "";
+  /** The maximum time in ms for which locks of other programs block the thread; the default of each call if undefined. */
+  maxWait: number | undefined = undefined;
   /** The highest number that was given to a file, or is reserved. */
   last = 0;
 
@@ -135,13 +147,31 @@ export class SeriesRecord {
     if (this.#entries.size === 0) this.#entries = known;
   }
 
+  /** Runs a step, and repeats it for half a second after pauses of the event loop while another program has locked a file. */
+  unblocked<T>(step: () => T | Promise<T>): T | Promise<T> {
+    const attempt = (): T | Promise<T> => {
+      this.maxWait = 0;
+      try {
+        return step();
+      } finally {
+        this.maxWait = undefined;
+      }
+    };
+    try {
+      return attempt();
+    } catch (error) {
+      if (isTaken(error)) throw error;
+      return whileLocked<T>(error, attempt, LOCKED_FOR);
+    }
+  }
+
   /** Records a fact about a file that must be known before the next step; if it cannot be written, it is not recorded. */
   note(number: number, change: Partial<SeriesEntry>): void {
-    const [entries, last] = [new Map(this.#entries), this.last];
+    const [entries, last, due] = [new Map(this.#entries), this.last, this.#due];
     try {
       this.#append({ number, ...change });
     } catch (error) {
-      [this.#entries, this.last] = [entries, last];
+      [this.#entries, this.last, this.#due] = [entries, last, due];
       throw error;
     }
   }
@@ -150,8 +180,8 @@ export class SeriesRecord {
   noteIfPossible(number: number, change: Omit<Change, "number">): void {
     try {
       this.#append({ number, ...change });
-    } catch {
-      this.#isStale = true;
+    } catch (error) {
+      this.#isStale ||= !UNSHARED.has(codeOf(error) ?? "");
     }
   }
 
@@ -177,21 +207,27 @@ export class SeriesRecord {
     }
     this.#lines = 0;
     this.#isStale = false;
+    this.#due = "";
   }
 
   #append(change: Change): void {
     this.#apply(change);
     if (this.#isStale || ++this.#lines > SPARE_LINES + 4 * this.#entries.size) return this.rewrite();
-    this.#isStale = true; // a full disk may take half a line
+    this.#due += lineOf(change);
     const { O_APPEND, O_WRONLY } = constants;
     this.#attempt(() =>
       withFileNow(this.#path, O_APPEND | O_WRONLY, (descriptor, { nlink }) => {
         if (nlink > 1n) return;
-        whileRefusedNow(() => writeFileSync(descriptor, lineOf(change)), { codes: UNSHARED });
-        this.#isStale = false;
-      })
+        try {
+          whileRefusedNow(() => writeFileSync(descriptor, this.#due), { codes: UNSHARED, deadline: this.maxWait });
+          this.#due = "";
+        } catch (error) {
+          this.#isStale = !UNSHARED.has(codeOf(error) ?? ""); // a full disk may take half a line
+          throw error;
+        }
+      }, this.maxWait)
     );
-    if (this.#isStale) this.rewrite(); // another object has its name
+    if (this.#due !== "") this.rewrite(); // another object has its name
   }
 
   #apply({ isGone, ...change }: Change): void {
@@ -203,7 +239,12 @@ export class SeriesRecord {
 
   #read(): string {
     try {
-      return withFileNow(this.#path, constants.O_RDONLY, (descriptor) => readFileSync(descriptor, "utf8")) ?? "";
+      return withFileNow(
+        this.#path,
+        constants.O_RDONLY,
+        (descriptor) => readFileSync(descriptor, "utf8"),
+        this.maxWait,
+      ) ?? "";
     } catch (error) {
       throw fileFailure("read", this.#path, error);
     }

@@ -161,7 +161,7 @@ export class SeriesUpkeep {
     const plain = this.#series.pathOf(number);
     if (packed !== undefined) await removeProven(`${plain}.${packed.extension}`, packed);
     await removeProven(plain, file);
-    this.#record.forget(number);
+    await this.#record.unblocked(() => this.#record.forget(number));
   }
 
   /** Compresses all complete files; without a format, completes what other streams began. */
@@ -206,7 +206,7 @@ export class SeriesUpkeep {
       } finally {
         await file.close();
       }
-      record.note(number, { packed });
+      await record.unblocked(() => record.note(number, { packed }));
       await takeName(temporary, `${source}.${extension}`, { replace: false, isLocked: true, atOnce: false });
       await this.#isReplaced(entry, packed);
     } catch (error) {
@@ -223,7 +223,7 @@ export class SeriesUpkeep {
     if (provenFile(`${plain}.${packed.extension}`, packed) === undefined) return false;
     await flushFolder(this.#series.directory);
     await removeProven(plain, file);
-    this.#record.noteIfPossible(number, { isPacked: true });
+    await this.#record.unblocked(() => this.#record.noteIfPossible(number, { isPacked: true }));
     return true;
   }
 }

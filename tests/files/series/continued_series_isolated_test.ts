@@ -4,6 +4,7 @@ import fs, { openSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
+import process from "node:process";
 import test, { mock } from "node:test";
 import { NumberFileWriter, RotatingFileWritable, type RotationOptions } from "../../../lib/files/mod.ts";
 import { inFolder } from "../../support/folders.ts";
@@ -467,6 +468,64 @@ test("with retry a series waits for the stream that writes it, as where a progra
     await second.close();
     assert.deepEqual([...(await textsOf(directory)).values()], ["1\n3\n2\n"]);
   }));
+
+for (const call of ["openSync", "writeSync", "writeFileSync"] as const) {
+  test(`a series waits while another program refuses ${call}(), and only flushSync() blocks the thread meanwhile`, (context) =>
+    inFolder(async (directory) => {
+      const { [call]: real, openSync: realOpen } = fs;
+      const waits = mock.method(Atomics, "wait");
+      let end = 0;
+      const refuse = (ms: number): number => end = performance.now() + ms;
+      const refusing = (...args: unknown[]): unknown => {
+        const [file] = args as [string | number];
+        const path = typeof file === "string" ? file : fs.readlinkSync(`/proc/self/fd/${file}`);
+        // Files with temporary names are known to no other program; the current one has lost its own.
+        if (performance.now() > end || !/app-\d+\.log$|log\.millrace$|\.tmp \(deleted\)$/.test(path)) {
+          return (real as (...args: unknown[]) => unknown)(...args);
+        }
+        throw Object.assign(new Error(`EBUSY: refused, ${call}`), { code: "EBUSY" });
+      };
+      Object.assign(fs, {
+        [call]: refusing,
+        openSync: call === "openSync"
+          ? refusing
+          : (...args: never[]) => (realOpen as (...args: never[]) => number)(...args),
+      });
+      syncBuiltinESMExports();
+      try {
+        if (openSync === realOpen || process.platform !== "linux") {
+          return context.skip("imports of this runtime do not follow the module");
+        }
+        refuse(300);
+        const warnings: Error[] = [];
+        const log = open(directory, {
+          maxFileSize: 16,
+          maxFiles: 2,
+          retry: { attempts: 60, delay: 50 },
+          onWarning: (error) => warnings.push(error),
+        });
+        const writer = log.getWriter();
+        for (let i = 0; i < 4; i++) {
+          await writer.write(`line ${i}\n`);
+          refuse(i === 2 ? 700 : 100);
+          if (i === 1) await log.rotate();
+        }
+        assert.equal(waits.mock.callCount(), 0);
+        assert.ok(warnings.every((error) => (error as NodeJS.ErrnoException).code === "EBUSY"));
+        refuse(100);
+        void writer.write("now\n");
+        log.flushSync();
+        assert.match([...(await textsOf(directory)).values()].at(-1)!, /now\n$/);
+        refuse(0);
+        await writer.close();
+        assert.deepEqual([...(await textsOf(directory)).values()], ["line 2\nline 3\n", "now\n"]);
+      } finally {
+        waits.mock.restore();
+        Object.assign(fs, { [call]: real, openSync: realOpen });
+        syncBuiltinESMExports();
+      }
+    }));
+}
 
 test("a lock of another machine is waited for while it may be held, and removed when it is not", () =>
   inFolder(async (directory) => {
