@@ -23,10 +23,16 @@ import { fencesOfFile } from "./read_blocks.ts";
 import { installLinesOf } from "./setup.ts";
 
 const all = readBlocks(documentationFiles(root), root);
-/** Examples in doc comments run on one runtime, in a long run on all: each shows one name, where pages show whole tasks. */
-const blocks = all.filter(({ path, runtimes }) =>
-  runtimes.includes(runtime) && (isLong || path.endsWith(".md") || runtime === "node" || !runtimes.includes("node"))
-);
+/** The marks of examples that meet a runtime: its modules and names, and servers. */
+const ofRuntime = /"node:|\b(?:process|Deno|Bun|fetch|serve)\b/;
+/**
+ * Examples run on Node, in a long run on each runtime that they are for. In a short one the others have those that are for
+ * them alone, those of README.md, and those of pages that meet a runtime: the rest is what tests of the parts run there.
+ */
+const blocks = all.filter(({ path, code, runtimes }) => {
+  const isHere = isLong || runtime === "node" || !runtimes.includes("node") || path === "README.md";
+  return runtimes.includes(runtime) && (isHere || path.endsWith(".md") && ofRuntime.test(code));
+});
 const project = await makeProject(root);
 let peer: PeerServer | undefined;
 let store: RealStore | undefined;
