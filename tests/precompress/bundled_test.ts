@@ -6,6 +6,7 @@ import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { build, type Plugin, stop } from "esbuild";
 import { inFolder } from "../support/folders.ts";
+import { isLong } from "../support/long_run.ts";
 import { run } from "../support/processes.ts";
 import { root, runtime } from "../support/runtime.ts";
 
@@ -34,7 +35,9 @@ const literalAddresses = (folder: string): Plugin => ({
   },
 });
 
-for (const format of ["esm", "cjs", "esm with literal addresses"] as const) {
+const formats = ["esm", "esm with literal addresses", ...isLong ? ["cjs"] as const : []] as const;
+
+for (const format of formats) {
   test(`in a bundle of ${format} without the workers' modules all is compressed, with one warning`, () =>
     inFolder(async (folder) => {
       const outfile = join(folder, format === "cjs" ? "program.cjs" : "program.mjs");

@@ -26,7 +26,7 @@ import { isLong } from "../support/long_run.ts";
 import { needs } from "../support/needs.ts";
 
 /** The number of times that processes take a journal over at the same moment. */
-const TAKEOVERS = isLong ? 10 : 2;
+const TAKEOVERS = isLong ? 10 : 1;
 /** The number of times that runs of one process take turns, each second time after a run that was killed. */
 const ROUNDS = isLong ? 6 : 2;
 const journal = ".millrace.journal";

@@ -9,15 +9,12 @@ import test from "node:test";
 import { HttpClient, type HttpClientOptions, type HttpRequestInit } from "../../../lib/http/mod.ts";
 import { ReadableStream as OwnReadableStream } from "../../../lib/streams/mod.ts";
 import { isLong } from "../../support/long_run.ts";
-import { runtime } from "../../support/runtime.ts";
 import { pause, until, within } from "../../support/waits.ts";
 import { certificates } from "../certificates.ts";
 import { Origin, type Protocol } from "../faults/origin.ts";
 import { respond, type ServerRequest, whenWhole } from "../faults/server_request.ts";
 
-const PROTOCOLS: readonly Protocol[] = isLong || runtime === "node"
-  ? ["http/1.1", "h2c", "http/1.1 over TLS", "h2"]
-  : ["http/1.1", "h2"];
+const PROTOCOLS: readonly Protocol[] = isLong ? ["http/1.1", "h2c", "http/1.1 over TLS", "h2"] : ["http/1.1", "h2"];
 const USERS = ["alice", "bob", "carol"] as const;
 
 const user = new AsyncLocalStorage<string>();

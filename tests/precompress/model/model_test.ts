@@ -1,10 +1,11 @@
 import process from "node:process";
 import test from "node:test";
 import { inFolder } from "../../support/folders.ts";
+import { isLong } from "../../support/long_run.ts";
 import { World } from "./world.ts";
 
 /** The number of steps; more by `MILLRACE_STEPS=20000 npm run test:node -- tests/precompress/model`. */
-const STEPS = Number(process.env.MILLRACE_STEPS ?? 120);
+const STEPS = Number(process.env.MILLRACE_STEPS ?? (isLong ? 120 : 60));
 /** The seed, which a failure prints: `MILLRACE_SEED=123` repeats the run. */
 const SEED = Number(process.env.MILLRACE_SEED ?? Math.floor(Math.random() * 2 ** 31));
 /** Steps of one world. */
