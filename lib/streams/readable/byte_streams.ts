@@ -27,17 +27,9 @@ import {
 } from "./stream_state.ts";
 import type { UnderlyingSourceAlgorithms } from "./underlying_source.ts";
 
-/** The parts of byte streams that the ReadableStream class uses. */
-export interface ByteStreams {
+const all = {
   /** Runs the part of the constructor for sources whose type is "bytes". */
-  setUp(stream: ReadableStreamState, source: UnderlyingSourceAlgorithms, strategy: ConvertedStrategy): void;
-  tee(stream: ReadableStreamState): ByteTee;
-  getReader(stream: globalThis.ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStreamBYOBReader;
-}
-
-/** Undefined only in pages that import no class or function by which byte streams are made. */
-export const byteStreams: ByteStreams | undefined = {
-  setUp(stream, source, strategy) {
+  setUp(stream: ReadableStreamState, source: UnderlyingSourceAlgorithms, strategy: ConvertedStrategy): void {
     if (strategy.size !== undefined) throw outOfRange("a byte stream's strategy must not have a size function");
     const highWaterMark = extractHighWaterMark(strategy, 0);
     if (source.autoAllocateChunkSize === 0) throw badValue("autoAllocateChunkSize must be more than 0");
@@ -45,9 +37,16 @@ export const byteStreams: ByteStreams | undefined = {
     stream.controller = controller;
     controller.start(source.callStart(construct(ReadableByteStreamController, controller)));
   },
-  tee: (stream) => new ByteTee(stream),
-  getReader: (stream) => new ReadableStreamBYOBReader(stream),
+  tee: (stream: ReadableStreamState): ByteTee => new ByteTee(stream),
+  getReader: (stream: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStreamBYOBReader =>
+    new ReadableStreamBYOBReader(stream),
 };
+
+/** The parts of byte streams that the ReadableStream class uses. */
+export type ByteStreams = typeof all;
+
+/** Undefined only in pages that import no class or function by which byte streams are made. */
+export const byteStreams: ByteStreams | undefined = all;
 
 /**
  * A reader for two branches of bytes, and its own read request, since at most one read is pending. It reads into the

@@ -38,11 +38,7 @@ export function pullRun(controller: DefaultControllerState, most: number, pipe: 
   const run = most === ARRAY_LENGTH ? acquireArray() : new Array<unknown>(most);
   let length = 0;
   try {
-    for (; length < most && pipe.wantsChunks; length++) {
-      const next = nextAtOnce(source);
-      if (next === undefined) break;
-      run[length] = next.value;
-    }
+    for (let next; length < most && pipe.wantsChunks && (next = nextAtOnce(source));) run[length++] = next.value;
   } catch (error) {
     controller.error(error);
   }
@@ -55,11 +51,7 @@ export function pullRunInto(controller: DefaultControllerState, batch: GatheredB
   const source = itemsOf(controller);
   if (source === undefined) return;
   try {
-    while (taker.wantsChunks) {
-      const next = nextAtOnce(source);
-      if (next === undefined) break;
-      batch.add(next.value);
-    }
+    for (let next; taker.wantsChunks && (next = nextAtOnce(source));) batch.add(next.value);
   } catch (error) {
     controller.error(error);
   }

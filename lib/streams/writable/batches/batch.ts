@@ -1,4 +1,4 @@
-import { globalFunction } from "#streams/host";
+import { globalFunction, type GlobalFunctions } from "#streams/host";
 import { Deferred } from "../../language/promises.ts";
 import type { DefaultControllerState } from "../../readable/default_controller_state.ts";
 import type { RunningPipe } from "../../readable/pull_run.ts";
@@ -143,7 +143,8 @@ export class Batch implements WriteRequest {
 }
 
 /** Captured once, like all functions that streams depend on, so that faked timers do not stop them. */
-const [setTimeout, clearTimeout] = [globalFunction("setTimeout")!, globalFunction("clearTimeout")!];
+export const setTimeout: GlobalFunctions["setTimeout"] = globalFunction("setTimeout")!;
+export const clearTimeout: GlobalFunctions["clearTimeout"] = globalFunction("clearTimeout")!;
 
 /** The delay of a batch after its first chunk, measured only by a timer, since tests fake clocks, too. */
 export class BatchDelay {

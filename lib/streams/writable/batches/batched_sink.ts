@@ -1,4 +1,3 @@
-import { globalFunction } from "#streams/host";
 import { described } from "#streams/suggestion";
 import {
   type Member,
@@ -13,10 +12,7 @@ import {
 import { callbackResult, isThenableLike } from "../../language/promises.ts";
 import { type Callback, toCallback, toDictionary } from "../../language/webidl.ts";
 import type { WritableStreamDefaultController } from "../underlying_sink.ts";
-import type { Batch } from "./batch.ts";
-
-/** Captured once, like all functions that streams depend on, so that faked timers do not stop them. */
-const [setTimeout, clearTimeout] = [globalFunction("setTimeout")!, globalFunction("clearTimeout")!];
+import { type Batch, clearTimeout, setTimeout } from "./batch.ts";
 
 export const retryOptions: Schema<
   { readonly attempts: Member<number, undefined>; readonly delay: Member<number, number> }
