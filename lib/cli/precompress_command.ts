@@ -165,10 +165,11 @@ function requireBuild(directory: string, { include, exclude }: PrecompressArgume
 }
 
 /** Prints the report and returns the exit status. */
-function tell(report: PrecompressReport, { action, json, quiet, options: { previous } }: PrecompressArguments): number {
+function tell(whole: PrecompressReport, { action, json, quiet, options: { previous } }: PrecompressArguments): number {
   // Without the previous deploy, deltas are not checked.
   const isChecked = (path: string): boolean => previous !== undefined || !/\.dc[bz]$/.test(path);
-  const stale = action === "check" ? outputsOf(report).filter(isChecked).length : 0;
+  const report = action === "check" ? { ...whole, removed: whole.removed.filter(isChecked) } : whole;
+  const stale = action === "check" ? outputsOf(report).length : 0;
   if (json) {
     process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
   } else if (!quiet) {
@@ -179,8 +180,9 @@ function tell(report: PrecompressReport, { action, json, quiet, options: { previ
     if (!quiet) tellAboutSourceMaps(report);
     tellAboutCache(report.cache);
     if (stale > 0) {
-      const files = counted(stale, "file has", "files have");
-      process.stderr.write(`millrace: ${files} missing or stale outputs: run millrace precompress\n`);
+      process.stderr.write(
+        `millrace: ${counted(stale, "file")} to compress, copy or remove: run millrace precompress\n`,
+      );
     }
   }
   return report.problems.length > 0 || stale > 0 ? FAILED : DONE;

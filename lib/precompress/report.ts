@@ -60,7 +60,7 @@ export interface PrecompressReport {
   readonly skipped: number;
   /** The files copied to `out`; with `dryRun`, those to be copied. Paths below the folder. */
   readonly copied: readonly string[];
-  /** The files removed because their originals were removed, have changed or no longer save enough; paths below the folder. */
+  /** The files removed because their originals were removed, or no longer save enough; paths below the folder. */
   readonly removed: readonly string[];
   /** The compressed forms that no run wrote: they are used unchanged, and stay. Paths below the folder. */
   readonly found: readonly string[];

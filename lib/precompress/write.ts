@@ -91,7 +91,10 @@ async function pretend(plan: Plan, variants: Making["variants"], context: Contex
   const open = [...plan.works].filter((work) => !isSettled(work));
   // Without a manifest, only the bytes that a run would write identify its own files.
   if (plan.newDictionary || !open.some(({ variants }) => variants.some(({ theirs }) => theirs !== undefined))) {
-    for (const { file } of open) ledger.compressed.add(file.path);
+    for (const { file, variants } of open) {
+      ledger.compressed.add(file.path);
+      for (const { format } of variants) ledger.removed.delete(variantPath(file.path, format));
+    }
     return new Map();
   }
   const folder = await temporaryDirectory();
@@ -151,6 +154,7 @@ async function take(
   const entry = { path: file.path, record: recordOf(work, ledger), made: { format, variant } };
   const isNew = trialIn ? !theirs : await target.put(path, { temporary, sha256: outcome.sha256, entry, replacesAny });
   if (isNew || !theirs) ledger.compressed.add(file.path);
+  ledger.removed.delete(path);
   if (!isNew && !trialIn) await target.align(path, file);
   return variant;
 }

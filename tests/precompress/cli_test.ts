@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
@@ -41,7 +41,7 @@ test("--check exits with 1 and writes nothing where a variant is missing or stal
     const before = await listed(folder);
     const first = await mainHere([folder, ...quick, "--check"]);
     assert.equal(first.status, 1);
-    assert.match(first.stderr, /4 files have missing or stale outputs: run millrace precompress/);
+    assert.match(first.stderr, /4 files to compress, copy or remove: run millrace precompress/);
     assert.deepEqual(await listed(folder), before);
     await mainHere([folder, ...quick]);
     assert.equal((await mainHere([folder, ...quick, "--check"])).status, 0);
@@ -55,6 +55,30 @@ test("--check exits with 1 and writes nothing where a variant is missing or stal
     for (const more of [[], ["--previous", `${folder}/former`]]) {
       assert.equal((await mainHere([`${folder}/site`, ...quick, "--check", ...more])).status, 0);
     }
+  }));
+
+test("a changed file is one to compress, whose variants are not removed: lists, counts and runs agree", () =>
+  inFolder(async (folder) => {
+    const [former, site] = [join(folder, "former"), join(folder, "site")];
+    const previous = ["--previous", former];
+    await writeTree(folder, { "former/a.js": sourceText(9000, 1), "site/a.js": sourceText(9100, 1) });
+    await mainHere([site, ...quick, ...previous]);
+    const outputs = (await listed(site)).filter((path) => path.startsWith("a.js."));
+    assert.deepEqual(outputs, ["a.js.br", "a.js.dcb", "a.js.dcz", "a.js.gz", "a.js.zst"]);
+    const checked = async (words: readonly string[], paths: readonly string[]): Promise<void> => {
+      const { stdout, stderr } = await mainHere([site, ...quick, "--check", ...words]);
+      assert.deepEqual(stdout.split("\n").slice(0, paths.length), paths);
+      const count = `${paths.length} file${paths.length === 1 ? "" : "s"}`;
+      assert.equal(stderr, `millrace: ${count} to compress, copy or remove: run millrace precompress\n`);
+    };
+    await writeFile(join(site, "a.js"), sourceText(9200, 1));
+    await checked(previous, ["a.js"]);
+    await checked([], ["a.js"]);
+    const { compressed, removed } = JSON.parse((await mainHere([site, ...quick, ...previous, "--json"])).stdout);
+    assert.deepEqual([compressed, removed], [["a.js"], []]);
+    await rm(join(site, "a.js"));
+    await checked(previous, outputs);
+    await checked([], ["a.js.br", "a.js.gz", "a.js.zst"]);
   }));
 
 test("--dry-run tells what a run would do and exits with 0", () =>

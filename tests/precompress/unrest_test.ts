@@ -187,7 +187,7 @@ test("with out, --check tells of copies that are missing", () =>
     const { status, stdout, stderr } = await millrace([site, "--out", out, "--check"]);
     assert.equal(status, 1);
     assert.match(stdout, /^small\.txt\n/);
-    assert.match(stderr, /1 file has missing or stale outputs/);
+    assert.match(stderr, /1 file to compress, copy or remove/);
     assert.deepEqual(await listed(out), [manifestName]);
   }));
 
