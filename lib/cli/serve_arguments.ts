@@ -71,7 +71,7 @@ export const serveFlags: Flags = new Flags(() => optionsByPath(staticHandlerOpti
     option: "immutable",
     value: "GLOB",
     help: "the paths below DIR whose content never changes",
-    otherwise: "names with a content hash",
+    otherwise: "by the manifest, or names with a content hash",
   },
   {
     name: "header",
@@ -108,7 +108,7 @@ export const serveFlags: Flags = new Flags(() => optionsByPath(staticHandlerOpti
     name: "no-watch",
     help: "do not look at DIR when something in it changes; it is scanned again by SIGHUP",
   },
-  { option: "reprDigest", help: "send the SHA-256 of what is sent of (RFC 9530)" },
+  { option: "reprDigest", help: "send Repr-Digest, the SHA-256 of the whole file or variant (RFC 9530)" },
   { name: "cert", value: "FILE", help: "a certificate in PEM format, for https; with" },
   { name: "key", value: "FILE", help: "its private key" },
   {

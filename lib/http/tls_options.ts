@@ -33,14 +33,14 @@ export interface HttpTlsOptions {
    * one's certificate no time.
    * @default those that the runtime trusts
    */
-  ca?: string | Uint8Array | readonly (string | Uint8Array)[];
+  ca?: string | Uint8Array | readonly (string | Uint8Array)[] | undefined;
   /**
    * The client's certificate in PEM format, followed by intermediate certificates. Requires `key`.
    * @default none
    */
-  cert?: string | Uint8Array;
+  cert?: string | Uint8Array | undefined;
   /** The private key of `cert` in PEM format. */
-  key?: string | Uint8Array;
+  key?: string | Uint8Array | undefined;
   /** The passphrase of `key` or `pfx`. */
   passphrase?: string;
   /** The client's certificate and key in PKCS #12 format, instead of `cert` and `key`. */
