@@ -1,4 +1,4 @@
-import { bool, func, type Member, oneOf, schema, type SchemaOf, signal } from "../../streams/internal.ts";
+import { bool, func, type Member, nearest, oneOf, schema, type SchemaOf, signal } from "../../streams/internal.ts";
 import type { HeaderList, RequestHead } from "../connection.ts";
 import { httpClientOptions, type ResolvedOptions } from "../http_client_options.ts";
 import { HttpError } from "../http_error.ts";
@@ -194,17 +194,24 @@ export function isRequest(input: unknown): input is Request {
   return typeof input === "object" && input !== null && "headers" in input && "url" in input;
 }
 
+/** Names in `init` that are ignored or read without a schema: those of the standard, and others far from all options. */
+const passing = new Set("body cache credentials headers integrity keepalive method mode signal".split(" "));
+const MAX_PASSING = 100;
+
 function checkInit(init: HttpRequestInit): void {
   if (typeof init !== "object" && typeof init !== "function") {
     throw new HttpError("INVALID_OPTION", `init must be an object, not ${String(init)}`);
   }
   for (const name in init) {
-    if (Object.hasOwn(requestOptions.members, name) || !Object.hasOwn(httpClientOptions.members, name)) continue;
+    if (passing.has(name) || Object.hasOwn(requestOptions.members, name)) continue;
     if ((init as Record<string, unknown>)[name] === undefined) continue;
-    throw new HttpError(
-      "INVALID_OPTION",
-      `${name} is an option of HttpClient, not of a request: make a client with it`,
-    );
+    if (Object.hasOwn(httpClientOptions.members, name)) {
+      const message = `${name} is an option of HttpClient, not of a request: make a client with it`;
+      throw new HttpError("INVALID_OPTION", message);
+    }
+    const near = nearest(name, Object.keys(requestOptions.members));
+    if (near !== undefined) throw new HttpError("INVALID_OPTION", `unknown option ${name}: did you mean ${near}?`);
+    if (passing.size < MAX_PASSING) passing.add(name);
   }
   checkedOption("duplex", init.duplex);
 }

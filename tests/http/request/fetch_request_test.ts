@@ -391,6 +391,22 @@ test("options of the client alone are refused in init; members that nobody knows
   assert.equal(read("http://a/", others as HttpRequestInit).method, "GET");
 });
 
+test("a misspelt option of a request is refused; other inits of fetch, such as a Request, are not", () => {
+  for (
+    const [name, meant] of [["timout", "timeout"], ["retires", "retries"], ["onUploadProgres", "onUploadProgress"]]
+  ) {
+    const words = new RegExp(`unknown option ${name}: did you mean ${meant}`);
+    refuses("INVALID_OPTION", words, "http://a/", { [name]: 5 } as HttpRequestInit);
+    assert.equal(read("http://a/", { [name]: undefined } as HttpRequestInit).method, "GET");
+  }
+  assert.equal(read("http://a/", new Request("http://b/", { method: "PUT" }) as HttpRequestInit).method, "PUT");
+  const names = "body cache client credentials dispatcher headers integrity keepalive method mode priority referrer " +
+    "referrerPolicy signal tls unix verbose window";
+  for (const name of names.split(" ").filter((name) => !(name in httpClientOptions.members))) {
+    assert.equal(read("http://a/", { [name]: null } as HttpRequestInit).method, "GET", name);
+  }
+});
+
 test("GET and HEAD have no body", () => {
   refuses("INVALID_BODY", /GET/, "http://a/", { body: "x" });
   refuses("INVALID_BODY", /HEAD/, "http://a/", { method: "head", body: new Uint8Array(1) });
