@@ -1,11 +1,11 @@
-import { constants, existsSync, lstatSync, readSync, writeFileSync } from "node:fs";
+import { type BigIntStats, constants, existsSync, ftruncateSync, lstatSync, readSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import process from "node:process";
 import { TimeLimit } from "../timers/mod.ts";
 import { foldedName, LOCK_IDENTITY } from "./names.ts";
 import type { OpenFile } from "./open_file.ts";
 import { isThreadAlive, pidNamespace, threadIdentity } from "./process_identity.ts";
-import { removeIfPossible, withFileNow } from "./rename.ts";
+import { isAbsent, removeIfPossible, removeOwn, withFileNow } from "./rename.ts";
 
 const identity = RegExp(`^${LOCK_IDENTITY}`);
 
@@ -33,7 +33,7 @@ function sharedNames(what: string): Set<string> {
 
 /** The names of the locks held by this thread. */
 export const held: Set<string> = /* @__PURE__ */ sharedNames("held");
-/** The names of released locks whose files this thread's user may no longer remove. */
+/** The names of released locks whose files this thread could not remove. */
 export const released: Set<string> = /* @__PURE__ */ sharedNames("released");
 
 /** The time of a lock file's last touch in ms since 1970, and the byte that its holder writes; 0 without one. */
@@ -69,7 +69,7 @@ export class LockHolder {
     const end = name.lastIndexOf(MARK) + MARK.length;
     const found = identity.exec(name.slice(end));
     const isOwn = found !== null && foldedName(name.slice(0, end)) === foldedName(prefix) &&
-      (name.startsWith(prefix) || existsSync(join(directory, prefix + found[0])));
+      (name.startsWith(prefix) || !isAbsent(join(directory, prefix + found[0])));
     return isOwn ? new LockHolder(directory, name, found) : undefined;
   }
 
@@ -80,7 +80,7 @@ export class LockHolder {
 
   /** Whether the thread runs; "unknown" if only the file's heartbeats can show that. */
   inspect(): "alive" | "dead" | "unknown" {
-    if (this.note === LOST) return existsSync(this.path.slice(0, -LOST.length)) ? "alive" : "dead";
+    if (this.note === LOST) return isAbsent(this.path.slice(0, -LOST.length)) ? "dead" : "alive";
     if (held.has(this.name)) return "alive";
     if (released.has(this.name) || (lstatSync(this.path, { throwIfNoEntry: false })?.size ?? 0) >= RELEASED) {
       return "dead";
@@ -107,31 +107,48 @@ export class LockHolder {
   }
 }
 
-/** Creates an empty file, unless it exists or the disk is full. */
-export function makeIfPossible(path: string): void {
+/** Creates an empty file, unless it exists or the disk is full; returns whether it did. */
+export function makeIfPossible(path: string): boolean {
   try {
     writeFileSync(path, "", { flag: "wx" });
+    return true;
   } catch {
-    // The caller waits for the lock in any case.
+    return false;
   }
 }
 
 /** Removes the file of an expired holder or, if only its user may do so, leaves a note of the loss; returns whether that succeeded. */
 export function takeOver(path: string): boolean {
   removeIfPossible(path);
-  if (!existsSync(path)) return true;
+  if (isAbsent(path)) return true;
   makeIfPossible(path + LOST);
   return existsSync(path + LOST);
 }
 
-/** Marks a file, for other processes, that its user may no longer remove: by its size, which needs no disk space. */
-export function markReleased(path: string, file: OpenFile | undefined): void {
-  released.add(basename(path));
-  try {
-    file?.truncate(RELEASED, path);
-  } catch {
-    // The file keeps looking like that of a live holder while the process runs.
-  }
+/**
+ * Removes the file of a lock that is released. If that fails, the file is removed later, and marked for other processes
+ * by its size, which needs no disk space. Returns the code of the failure.
+ *
+ * @param file The open file, if the process may have given up the right to open it.
+ */
+export function removeLockFile(path: string, file: OpenFile | undefined): string | undefined {
+  const name = basename(path);
+  if (!held.delete(name)) return void removeIfPossible(path); // it may not have been created
+  const code = removeOwn(path, () => {
+    released.add(name);
+    try {
+      if (file?.isClosed === false) file.truncate(RELEASED, path);
+      else withFileNow(path, constants.O_WRONLY, markReleased);
+    } catch {
+      // The file keeps looking like that of a live holder until it can be removed.
+    }
+  });
+  file?.drop();
+  return code;
+}
+
+function markReleased(descriptor: number, { nlink, size }: BigIntStats): void {
+  if (nlink <= 1n && size < RELEASED) ftruncateSync(descriptor, RELEASED);
 }
 
 /** The number of heartbeats between two checks from which the watcher itself was delayed. */

@@ -13,14 +13,14 @@ import {
   lockPrefix,
   LOST,
   makeIfPossible,
-  markReleased,
   newLockName,
+  removeLockFile,
   takeOver,
   Turn,
   UNCHECKED,
 } from "./lock_holder.ts";
 import { OpenFile } from "./open_file.ts";
-import { removeFileNow, removeIfPossible, withFileNow } from "./rename.ts";
+import { isAbsent, removeIfPossible, removeOwn, withFileNow } from "./rename.ts";
 
 /** The interval in ms at which a holder checks for requests of the lock. */
 const POLL_INTERVAL = 250;
@@ -143,12 +143,17 @@ export class ProcessLock {
     if (!this.#isLost) return;
     this.#removeFile();
     this.#path = this.#newPath();
-    this.#make();
-    this.#isLost = false;
-    const other = this.#blocking(new BeatWatch(this.#heartbeat, this.#expiry));
-    if (other === undefined) return this.#mark();
-    this.release();
-    throw this.#options.busy(other);
+    try {
+      this.#make();
+      const other = this.#blocking(new BeatWatch(this.#heartbeat, this.#expiry));
+      this.#isLost = other !== undefined;
+      if (other === undefined) return this.#mark();
+      this.release();
+      throw this.#options.busy(other);
+    } catch (error) {
+      this.#removeFile();
+      throw error;
+    }
   }
 
   /** Releases the lock: removes its file. Never throws. */
@@ -163,6 +168,7 @@ export class ProcessLock {
     const start = performance.now();
     let [at, heldUp] = [start, 0];
     const request = this.#path + HAND_OVER_REQUEST;
+    let hasRequest = false;
     const seen = new Set<string>();
     let blocking = found;
     try {
@@ -185,7 +191,7 @@ export class ProcessLock {
           throw this.#options.busy(blocking);
         }
         seen.add(blocking.path);
-        if (this.#options.onHandOverRequested !== undefined) makeIfPossible(request);
+        if (this.#options.onHandOverRequested !== undefined && makeIfPossible(request)) hasRequest = true;
         // Callers that refused each other must not retry at the same moment.
         await sleep(Math.min(this.#heartbeat / 4, POLL) * (0.2 + Math.random()));
         if (this.#released.signal.aborted) throw new LockLostError(this.#options.subject);
@@ -194,7 +200,7 @@ export class ProcessLock {
       this.release();
       throw error;
     } finally {
-      removeIfPossible(request);
+      if (hasRequest) removeOwn(request);
     }
   }
 
@@ -265,10 +271,7 @@ export class ProcessLock {
   }
 
   #removeFile(): void {
-    held.delete(basename(this.#path));
-    removeIfPossible(this.#path);
-    if (existsSync(this.#path)) markReleased(this.#path, this.#file);
-    this.#file?.drop();
+    removeLockFile(this.#path, this.#file);
     this.#file = undefined;
   }
 
@@ -287,16 +290,17 @@ export class ProcessLock {
     this.#beatAt = performance.now();
     this.#beatTime = Date.now();
     const now = this.#beatTime / 1000;
-    if (this.#lacksFile) return;
+    if (this.#lacksFile || this.#isLost) return;
     const path = this.#path;
     try {
       lutimesSync(path, now, now);
       this.#shownAt = this.#beatAt;
       this.#mark();
     } catch {
-      const isShown = existsSync(path) && this.#replace();
+      const isGone = isAbsent(path);
+      const isShown = !isGone && this.#replace();
       const silence = this.#beatAt - this.#shownAt + UNCHECKED * this.#heartbeat; // the time until the next check
-      this.#isLost ||= !isShown && (silence >= this.#expiry || !existsSync(path));
+      this.#isLost = isGone || !isShown && (silence >= this.#expiry || isAbsent(path));
     }
     this.#isLost ||= existsSync(path + LOST);
   }
@@ -317,24 +321,18 @@ export class ProcessLock {
   /** Recreates the file, for a process that gave up its rights to the former one; returns whether it holds the lock. */
   #replace(): boolean {
     const [former, file] = [this.#path, this.#file];
-    this.#path = this.#newPath();
+    [this.#path, this.#file] = [this.#newPath(), undefined];
     try {
       this.#make();
       this.#mark();
-      held.delete(basename(former));
-      removeFileNow(former); // watchers always see at least one of the two files
-    } catch (error) {
-      if (!held.has(basename(this.#path)) || codeOf(error) === "ENOENT") {
-        removeIfPossible(this.#path);
-        held.delete(basename(this.#path));
-        if (this.#file !== file) this.#file?.drop();
-        [this.#path, this.#file] = [former, file];
-        return false;
-      }
-      markReleased(former, file);
+      // Watchers always see at least one of the two files.
+      if (removeLockFile(former, file) !== "ENOENT") return true;
+    } catch {
+      // The folder takes no new file now.
     }
-    file?.drop();
-    return true;
+    this.#removeFile();
+    [this.#path, this.#file] = [former, file];
+    return false;
   }
 
   #lookForRequest(): void {

@@ -12,8 +12,8 @@ import {
 } from "node:fs";
 import { rename } from "node:fs/promises";
 import { passingRefusals } from "../runtime/mod.ts";
-import { sleep } from "../timers/mod.ts";
-import { codeOf } from "./failure.ts";
+import { sleep, Timer } from "../timers/mod.ts";
+import { codeOf, isMissing } from "./failure.ts";
 
 /** The maximum time in ms for which a refusal is retried, asynchronously and blocking: scanners keep files open for about a second. */
 const RENAME_TIMEOUT = { later: 5000, now: 500 };
@@ -159,12 +159,58 @@ export function removeFileNow(path: string): void {
   whileRefusedNow(() => unlinkSync(path));
 }
 
-/** Removes a file like {@linkcode removeFileNow}, but ignores failures. */
+/** Removes a file like {@linkcode removeFileNow}, but ignores failures: a sweep, or the next holder of a lock, removes it. */
 export function removeIfPossible(path: string): void {
+  refusalOf(() => removeFileNow(path));
+}
+
+/** Whether a path certainly has no object: a look that fails for another reason proves nothing. */
+export function isAbsent(path: string): boolean {
+  return refusalOf(() => void lstatSync(path)) === "ENOENT";
+}
+
+/** The files of this process that could not be removed yet, each with the alternative to its removal. */
+const leftovers = new Map<string, (() => void) | undefined>();
+let pause: number = PAUSES.longest;
+const retry = /* @__PURE__ */ new Timer(removeLeftovers, { keepsAlive: false });
+
+/**
+ * Removes a file of this process whose name no other file ever has. If that fails, it is retried while the process
+ * runs, which the retries do not keep running. Returns the code of the failure; never throws.
+ *
+ * @param otherwise Called after each failure.
+ */
+export function removeOwn(path: string, otherwise?: () => void): string | undefined {
+  const code = refusalOf(() => removeFileNow(path));
+  if (code !== undefined && code !== "ENOENT") removeLater(path, otherwise);
+  return code;
+}
+
+/** Retries the removal of a file of this process, like {@linkcode removeOwn} after a failure. */
+export function removeLater(path: string, otherwise?: () => void): void {
+  leftovers.set(path, otherwise);
+  otherwise?.();
+  retry.start(pause = PAUSES.longest);
+}
+
+/** Removes the files of this process whose removal has failed. */
+export function removeLeftovers(): void {
+  for (const [path, otherwise] of leftovers) {
+    const code = refusalOf(() => unlinkSync(path));
+    if (code === undefined || code === "ENOENT") leftovers.delete(path);
+    else if (!passingRefusals().has(code)) otherwise?.();
+  }
+  pause = Math.min(2 * pause, RENAME_TIMEOUT.later);
+  if (leftovers.size > 0) retry.start(pause);
+}
+
+/** Returns the code of a call's failure; "ENOENT" if a path does not exist. */
+function refusalOf(call: () => void): string | undefined {
   try {
-    removeFileNow(path);
-  } catch {
-    // The file no longer exists, or a sweep, or the next holder of a lock, removes it.
+    call();
+    return undefined;
+  } catch (error) {
+    return isMissing(error) ? "ENOENT" : codeOf(error) ?? "EIO";
   }
 }
 

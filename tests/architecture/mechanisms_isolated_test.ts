@@ -63,7 +63,6 @@ const mechanisms: readonly Mechanism[] = [
       "lib/files/rename.ts": "the calls themselves, which wait while Windows refuses",
       "lib/files/temporary.ts": "the mechanism itself: all names that it removes are its own",
       "lib/files/place.ts": "a file that takes another name loses the temporary one",
-      "lib/files/process_lock.ts": "each lock's name is its holder's, or that of a holder that is dead",
       "lib/files/series/file_series.ts": "`overwrite` says that the files of an earlier series of the name go",
       "lib/precompress/journal.ts": "the journal is removed by the run that holds it",
       "lib/precompress/target.ts": "removes folders in which nothing is left",

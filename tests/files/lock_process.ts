@@ -4,6 +4,7 @@
 import { appendFileSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
+import { createInterface } from "node:readline";
 import { isMainThread, workerData } from "node:worker_threads";
 import { LockLostError, ProcessLock } from "../../lib/files/internal.ts";
 import { pause } from "../support/waits.ts";
@@ -15,19 +16,26 @@ export interface Task {
   readonly id: string;
   /**
    * The work with the lock: `contend` takes it again and again, and logs that; `hold` keeps it until its release is
-   * requested, or the process killed; `write` appends to a file as long as it has the lock.
+   * requested, or the process killed; `write` appends to a file as long as it has the lock; `obey` reads methods of the
+   * lock from its input, a line for each, and prints "ok", or the error's code or name.
    */
-  readonly work: "contend" | "hold" | "write";
+  readonly work: "contend" | "hold" | "write" | "obey";
   /** The number of times that `contend` has the lock. */
   readonly rounds?: number;
   readonly waitFor?: number;
   readonly heartbeat?: number;
   /** Whether `hold` releases the lock on request. */
   readonly handsOver?: boolean;
+  /** The number of the user and group that the process becomes. */
+  readonly user?: number | undefined;
 }
 
 const task = (isMainThread ? JSON.parse(process.argv[2]) : workerData) as Task;
-const { directory, id, heartbeat = 5000, handsOver = false } = task;
+const { directory, id, heartbeat = 5000, handsOver = false, user } = task;
+if (user !== undefined) {
+  process.setgid!(user);
+  process.setuid!(user);
+}
 
 function newLock(waitFor = task.waitFor ?? 0, onHandOverRequested?: () => void): ProcessLock {
   const busy = () => Object.assign(new Error("busy"), { code: "EBUSY" });
@@ -56,6 +64,19 @@ async function haveTurn(round: number): Promise<void> {
 
 if (task.work === "contend") {
   for (let round = 0; round < task.rounds!; round++) await haveTurn(round);
+} else if (task.work === "obey") {
+  let lock = newLock();
+  for await (const line of createInterface({ input: process.stdin })) {
+    const method = line as "take" | "renew" | "release" | "requireHeld";
+    if (method === "take") lock = newLock();
+    try {
+      await lock[method]();
+      writeSync(1, "ok\n");
+    } catch (error) {
+      const { code, name } = error as NodeJS.ErrnoException;
+      writeSync(1, `${code ?? name}\n`);
+    }
+  }
 } else {
   const lock = newLock(task.waitFor, () => {
     writeSync(1, "asked\n");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
@@ -10,7 +10,8 @@ import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { isLockName, pidNamespace, ProcessLock } from "../../lib/files/internal.ts";
 import { inFolder } from "../support/folders.ts";
-import { isLong } from "../support/long_run.ts";
+import { isLong, tries } from "../support/long_run.ts";
+import { randomNumbers } from "../support/random_numbers.ts";
 import { root } from "../support/runtime.ts";
 import { LIMIT, until, within } from "../support/waits.ts";
 import type { Task } from "./lock_process.ts";
@@ -34,7 +35,7 @@ class LockProcess {
 
   constructor(task: Task, before: readonly string[] = []) {
     const command = [...before, process.execPath, ...words, fileURLToPath(program), JSON.stringify(task)];
-    this.child = spawn(command[0], command.slice(1), { stdio: ["ignore", "pipe", "inherit"] });
+    this.child = spawn(command[0], command.slice(1), { stdio: ["pipe", "pipe", "inherit"] });
     this.closed = once(this.child, "close");
     this.#lines = createInterface({ input: this.child.stdout! })[Symbol.asyncIterator]();
   }
@@ -42,6 +43,12 @@ class LockProcess {
   async line(): Promise<string | undefined> {
     const { value } = await within(this.#lines.next(), "a line of a process");
     return value;
+  }
+
+  /** Has a process that obeys call a method of its lock; returns its line. */
+  async answer(method: "take" | "renew" | "release" | "requireHeld"): Promise<string | undefined> {
+    this.child.stdin!.write(`${method}\n`);
+    return await this.line();
   }
 
   async kill(): Promise<void> {
@@ -141,6 +148,72 @@ test(
       assert.deepEqual([rounds.get("s1"), rounds.get("s2")], [ROUNDS, ROUNDS]);
       (await taken(directory)).release();
       assert.deepEqual(await locksIn(directory), [], "what the victims left is removed");
+    }),
+);
+
+const seed = Number(process.env.MILLRACE_SEED ?? Date.now() % 1_000_000);
+/** Permissions without which nothing can be looked for, removed and created, or listed. */
+const CLOSED = [0, 0o644, 0o555, 0o333];
+
+test(
+  `while its folder is closed for a moment, a lock is not lost, and one that is released then is free afterwards (${seed})`,
+  { skip: needs("modes") },
+  () =>
+    inFolder(async (base) => {
+      const random = randomNumbers(seed);
+      const directory = join(base, "locked");
+      await mkdir(directory);
+      await chmod(base, 0o755);
+      const user = process.getuid!() === 0 ? 1000 : undefined; // permissions are nothing to a superuser
+      if (user !== undefined) await chown(directory, user, user);
+      const processes = [0, 1].map((id) => new LockProcess({ directory, id: String(id), work: "obey", user }));
+      const state: ("free" | "held" | "lost")[] = ["free", "free"];
+      try {
+        let mode = 0o755;
+        let log = "";
+        for (let step = tries(600); step >= 0; step--) {
+          const own = random(2);
+          const [holder, other] = [processes[own], state[1 - own]];
+          const check = async (method: Parameters<LockProcess["answer"]>[0], expected: RegExp): Promise<void> => {
+            const answer = await holder.answer(method);
+            log += `${mode.toString(8)} ${own} is ${state[own]}: ${method} ${answer}\n`;
+            assert.match(answer!, expected, log);
+          };
+          const isClosed = mode !== 0o755;
+          if (random(3) === 0 || step === 0) {
+            mode = isClosed ? 0o755 : CLOSED[random(CLOSED.length)];
+            await chmod(directory, mode);
+            const count = state.filter((each) => each === "held").length;
+            const isClean = async () => mode !== 0o755 || (await locksIn(directory)).length === count;
+            await until(isClean, `the files of locks that were released are gone:\n${log}`);
+          } else if (state[own] === "free") {
+            await check("take", isClosed ? /^EACCES$/ : other === "held" ? /^EBUSY$/ : /^ok$/);
+            if (!isClosed && other !== "held") state[own] = "held";
+          } else if (random(4) === 0) {
+            await check("release", /^ok$/);
+            state[own] = "free";
+          } else if (state[own] === "lost") {
+            await check("renew", isClosed ? /^EACCES$/ : other === "held" ? /^EBUSY$/ : /^ok$/);
+            await check("requireHeld", isClosed || other === "held" ? /^LockLostError$/ : /^ok$/);
+            if (!isClosed) state[own] = other === "held" ? "free" : "held";
+          } else if (!isClosed && random(5) < 2) {
+            for (const name of await locksIn(directory)) await rm(join(directory, name));
+            // Only a folder that can be entered shows that the file is missing.
+            mode = random(2) === 0 ? mode : CLOSED[2 + random(2)];
+            await chmod(directory, mode);
+            await check("renew", mode === 0o755 ? /^ok$/ : /^EACCES$/);
+            state[own] = mode === 0o755 ? "held" : "lost";
+          } else {
+            await check("renew", /^ok$/);
+            await check("requireHeld", /^ok$/);
+          }
+        }
+        if (mode !== 0o755) await chmod(directory, 0o755);
+        for (const holder of processes) await holder.answer("release");
+        await until(async () => (await locksIn(directory)).length === 0, `no file is left of\n${log}`);
+      } finally {
+        for (const { child } of processes) child.kill("SIGKILL");
+      }
     }),
 );
 

@@ -4,7 +4,7 @@ import { lstat, readdir, rm } from "node:fs/promises";
 import { extname, join } from "node:path";
 import process from "node:process";
 import { described } from "../../streams/internal.ts";
-import { failing } from "../failure.ts";
+import { failing, ignoreMissing } from "../failure.ts";
 import { foldedName, refusedOnWindows } from "../names.ts";
 import { whileRefused } from "../rename.ts";
 
@@ -132,7 +132,7 @@ export class FileSeries {
 
   /** Removes a link, or one of a file's several names, at the path of a file to be overwritten, so that its target stays unchanged. */
   async removeOther(path: string): Promise<void> {
-    const status = await lstat(path).catch(() => undefined);
+    const status = await lstat(path).catch(ignoreMissing).catch(failing("open", path));
     if (status === undefined || status.isDirectory() || status.isFile() && status.nlink <= 1) return;
     await whileRefused(() => rm(path, { force: true })).catch(failing("remove", path));
   }
