@@ -5,8 +5,8 @@ import { codeOf } from "./failure.ts";
 import { isFolderPath, lastingPath, realPath } from "./names.ts";
 import type { OpenFile } from "./open_file.ts";
 import { ProcessLock } from "./process_lock.ts";
-import { removeIfPossible, renameFile, renameFileNow, whileRefused } from "./rename.ts";
-import { temporaryPath } from "./temporary.ts";
+import { removeOwn, renameFile, renameFileNow } from "./rename.ts";
+import { removeTemporary, temporaryPath } from "./temporary.ts";
 
 /** The place where a file is to get its name, and the object that has the name now. */
 export interface Place {
@@ -159,7 +159,7 @@ export async function takeName(from: string, to: string, options: NameOptions): 
       lock?.release();
     }
   }
-  await whileRefused(() => atOnce ? unlinkSync(from) : unlink(from)).catch(() => {}); // the file already has its name
+  await removeTemporary(from, atOnce ? unlinkSync : unlink); // the file already has its name
 }
 
 /** Returns the lock of a folder on a file system without links, held while a name is taken that replaces no file. */
@@ -177,7 +177,7 @@ export function takeNameNow(from: string, to: string): void {
     if ((error as { code?: unknown }).code === "ENOENT") throw error;
     return renameFileNow(from, to, () => requireFree(from, to)); // the file system has no links
   }
-  removeIfPossible(from);
+  removeOwn(from);
 }
 
 /**

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { processStart, userNumber } from "../runtime/mod.ts";
-import { codeOf, failing, fileFailure } from "./failure.ts";
+import { codeOf, failing, fileFailure, isMissing } from "./failure.ts";
 import { isSureNumber, linkFlag, OpenFile, type OpenFileOptions, showsOpenFiles } from "./open_file.ts";
 import { filePath, isTemporaryName, TEMPORARY } from "./names.ts";
 import { isThreadAlive, mainThreadStart, pidNamespace } from "./process_identity.ts";
-import { renameFile, whileRefused } from "./rename.ts";
+import { removeLater, removeLeftovers, renameFile, whileRefused } from "./rename.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 /** The time in ms by which the file system's clock may be behind the process's. */
@@ -29,10 +29,12 @@ const MTIME_RESOLUTION = 1000;
  * ```
  */
 export function temporaryPath(path: string | URL): string {
-  return join(
-    dirname(pathOf(path)),
-    `.millrace-${pidNamespace()}.${process.pid}-${mainThreadStart()}-${crypto.randomUUID()}.tmp`,
-  );
+  return join(dirname(pathOf(path)), `${ownBeginning()}${crypto.randomUUID()}.tmp`);
+}
+
+/** Returns the beginning of the names of this process's temporary files. */
+function ownBeginning(): string {
+  return `.millrace-${pidNamespace()}.${process.pid}-${mainThreadStart()}-`;
 }
 
 /** Returns a path unchanged, or that of a `file:` URL. */
@@ -108,6 +110,7 @@ export async function removeAbandonedTemporaries(directory: string | URL): Promi
   const entries = await opendir(folder, { bufferSize: ENTRIES }).catch(
     failing("read the directory", pathOf(directory)),
   );
+  removeLeftovers();
   let removed = 0;
   let failure: Error | undefined;
   for await (const { name } of entries) {
@@ -216,14 +219,15 @@ export function removeAbandonedOnce(directory: string): void {
   removeAbandonedTemporaries(directory).catch(() => {});
 }
 
-/** Removes a temporary file; returns whether none is left. Never rejects: a sweep removes leftover files. */
-export async function removeTemporary(path: string): Promise<boolean> {
+/** Removes a temporary file; returns whether none is left. Never rejects: a file of this process is removed later. */
+export async function removeTemporary(path: string, remove: (path: string) => void = unlink): Promise<boolean> {
   try {
-    await whileRefused(() => unlink(path));
-    return true;
+    await whileRefused(() => remove(path));
   } catch (error) {
-    return codeOf(error) === "ENOENT";
+    if (!isMissing(error) && basename(path).startsWith(ownBeginning())) removeLater(path);
+    return isMissing(error);
   }
+  return true;
 }
 
 /**
@@ -236,7 +240,7 @@ export async function openUnnamed(directory: string): Promise<OpenFile> {
   const path = temporaryPath(join(directory, "unnamed"));
   removeAbandonedOnce(directory);
   const file = await OpenFile.open(path, "wx+", { mode: 0o600 });
-  await unlink(path).catch(() => {});
+  await removeTemporary(path);
   return file;
 }
 

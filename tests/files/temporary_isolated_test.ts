@@ -1,8 +1,20 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
-import { chmod, chown, mkdir, readdir, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import fs, { readFileSync } from "node:fs";
+import {
+  chmod,
+  chown,
+  mkdir,
+  readdir,
+  rm,
+  stat,
+  symlink,
+  unlink as removes,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import test from "node:test";
@@ -19,7 +31,7 @@ import { removeIfPossible } from "../../lib/files/rename.ts";
 import { openUnnamed, removeTemporary, temporaryDirectory } from "../../lib/files/temporary.ts";
 import { inFolder, writeTree } from "../support/folders.ts";
 import { randomNumbers } from "../support/random_numbers.ts";
-import { until, within } from "../support/waits.ts";
+import { pause, until, within } from "../support/waits.ts";
 import { cannotMount, onSmallDisk, openFilesIn } from "./written.ts";
 import { needs } from "../support/needs.ts";
 
@@ -181,6 +193,38 @@ test("removeTemporary() removes a file, tells whether it is gone, and never fail
     removeIfPossible(path);
     removeIfPossible(path);
     assert.deepEqual(await readdir(folder), []);
+  }));
+
+test("a temporary file that cannot be removed for a moment is removed a moment later, or by a sweep, by its process", (context) =>
+  inFolder(async (folder) => {
+    const { unlinkSync, promises: { unlink } } = fs;
+    const refuse = () => {
+      throw Object.assign(new Error("EACCES: refused"), { code: "EACCES" });
+    };
+    const count = async () => (await readdir(folder)).filter(isTemporaryName).length;
+    for (const isSwept of [false, true]) {
+      const file = await AtomicFile.open(join(folder, "file"));
+      const other = abandonedIn(folder);
+      await writeFile(other, "");
+      fs.promises.unlink = () => Promise.resolve().then(refuse);
+      if (isSwept) fs.unlinkSync = refuse;
+      syncBuiltinESMExports();
+      try {
+        if (removes === unlink) return context.skip("imports of this runtime do not follow the module");
+        await file.discard();
+        assert.equal(await removeTemporary(other), false);
+        assert.equal(await count(), 2);
+        if (isSwept) await pause(150); // the first retry is refused, too
+      } finally {
+        fs.promises.unlink = unlink;
+        fs.unlinkSync = unlinkSync;
+        syncBuiltinESMExports();
+      }
+      if (isSwept) assert.equal(await removeAbandonedTemporaries(folder), 1);
+      else await until(async () => await count() === 1, "the file of this process is gone, and no other");
+      if (isSwept) assert.equal(await count(), 0);
+      else await rm(other);
+    }
   }));
 
 test("isAbandonedTemporary() spares files of processes that run", () =>

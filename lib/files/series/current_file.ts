@@ -6,7 +6,7 @@ import { makeDirectorySync } from "../folders.ts";
 import { OpenFile } from "../open_file.ts";
 import { takeNameNow } from "../place.ts";
 import type { ProcessLock } from "../process_lock.ts";
-import { removeIfPossible, withFileNow } from "../rename.ts";
+import { removeOwn, withFileNow } from "../rename.ts";
 import { temporaryPath } from "../temporary.ts";
 import type { FileSeries } from "./file_series.ts";
 import {
@@ -302,7 +302,7 @@ export class CurrentFile {
       for (const entry of this.#torn.splice(0)) this.#noteComplete(entry);
     } catch (error) {
       file.drop(); // the reason of the failure is already being thrown
-      removeIfPossible(next);
+      removeOwn(next);
       throw error;
     }
     this.#onBegun();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { codeOf, fileFailure, isMissing } from "../failure.ts";
 import { OpenFile } from "../open_file.ts";
 import type { ProcessLock } from "../process_lock.ts";
-import { removeIfPossible, renameFileNow, UNSHARED, whileLocked, whileRefusedNow, withFileNow } from "../rename.ts";
+import { removeOwn, renameFileNow, UNSHARED, whileLocked, whileRefusedNow, withFileNow } from "../rename.ts";
 import { temporaryPath } from "../temporary.ts";
 import { MAX_NUMBER } from "./file_series.ts";
 
@@ -202,7 +202,7 @@ export class SeriesRecord {
         renameFileNow(temporary, this.#path);
       });
     } catch (error) {
-      removeIfPossible(temporary);
+      removeOwn(temporary);
       throw error;
     }
     this.#lines = 0;
