@@ -11,6 +11,7 @@ import { FileColumns } from "../../lib/static/scan/found_files.ts";
 import { Tree } from "../../lib/static/scan/tree.ts";
 import { sourceText } from "../support/bytes.ts";
 import { inFolder, writeTree } from "../support/folders.ts";
+import { pause } from "../support/waits.ts";
 
 /** Content of a file that is read behind. */
 const large = (seed: number): Uint8Array<ArrayBuffer> => new Uint8Array(270_000 + seed).fill(64 + seed);
@@ -148,6 +149,33 @@ test("it answers before large files are read, and from none that is of other byt
     assert.equal((await first).headers.get("content-length"), "64000000");
     await whole;
     assert.equal((await head("video.mp4")).status, 200);
+  }));
+
+test("a large file is read once, however often the folder is scanned meanwhile and afterwards", () =>
+  inFolder(async (root) => {
+    const folder = join(root, "site");
+    await writeTree(folder, { "index.html": small, "video.mp4": "x" });
+    await truncate(join(folder, "video.mp4"), 128_000_000);
+    await pause(1100); // a file that has just changed is read by each scan
+    const { handler } = await openStaticHandler(folder, { onWarning() {} });
+    await using site = handler;
+    const head = () => site.fetch(new Request("http://site.example/video.mp4", { method: "HEAD" }));
+    let isAnswered = false;
+    const video = Promise.resolve(head()).then(() => isAnswered = true);
+    const deadline = Date.now() + 5000;
+    while (!isAnswered && Date.now() < deadline) {
+      await site.reload();
+      await pause(5);
+    }
+    assert.ok(isAnswered, "the scans hold the answer up");
+    await video;
+    await site.reload();
+    assert.ok(!(head() instanceof Promise), "it is read again");
+    assert.equal(site.stats().bytesInMemory, small.length, "files of which all are known are in memory at once");
+    const before = (await head()).headers.get("etag");
+    await writeFile(join(folder, "video.mp4"), "y", { flag: "r+" });
+    await site.reload();
+    assert.notEqual((await head()).headers.get("etag"), before);
   }));
 
 test("a file that is replaced while large ones are read has its new answer before these are read", () =>

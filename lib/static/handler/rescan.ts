@@ -1,4 +1,5 @@
 import { Interval, Pause, Timer } from "../../timers/mod.ts";
+import { TIME_RESOLUTION } from "../scan/file_content.ts";
 import type { TreeState } from "../scan/scan_tree.ts";
 import { identityOf, TreeWatcher } from "./tree_watcher.ts";
 
@@ -161,8 +162,6 @@ const LONG_PAUSE = 5000;
 const PAUSE_SHARE = 10;
 /** The time in ms for which a folder is checked after its last change, since a deploy may have another step. */
 const RESCAN_WINDOW = 20_000;
-/** The resolution of some systems' modification times: whole seconds, in ms. */
-const MTIME_RESOLUTION = 1000;
 
 /** The folder that a {@linkcode RescanScheduler} checks, and the table that serves it. */
 export interface Served {
@@ -258,7 +257,7 @@ export class RescanScheduler {
 
   /** Returns the time in ms without a change, by the checks or by the file system's clock. */
   #quietFor({ changedMs }: TreeState): number {
-    const changed = changedMs % MTIME_RESOLUTION === 0 ? changedMs + MTIME_RESOLUTION : changedMs;
+    const changed = changedMs % TIME_RESOLUTION === 0 ? changedMs + TIME_RESOLUTION : changedMs;
     return Math.max(performance.now() - this.#since, Date.now() - changed);
   }
 }

@@ -4,10 +4,11 @@ import { endsWithin, TurnSlicer } from "../../timers/mod.ts";
 import type { Answer } from "../answer/answer.ts";
 import type { Settings } from "../answer/settings.ts";
 import type { Variant } from "../answer/variant.ts";
-import { isPassingRefusal, isShortage } from "../scan/file_content.ts";
+import { isPassingRefusal, isShortage, LargeContents } from "../scan/file_content.ts";
 import type { TreeMemory } from "../scan/memory.ts";
 import type { Representation, Warn } from "../scan/representation.ts";
-import { scanTree, type TreeState, treeState } from "../scan/scan_tree.ts";
+import { type ScanOptions, scanTree, type TreeState, treeState } from "../scan/scan_tree.ts";
+import type { Tree } from "../scan/tree.ts";
 import { decodeTarget } from "./served_paths.ts";
 import { FolderWatch, RescanScheduler, type Served } from "./rescan.ts";
 import { type HandlerRequest, respond, respondClosed, respondInChain } from "./respond.ts";
@@ -78,6 +79,8 @@ export class Site {
   #isDeployed = false;
   /** The paths of files that differed from a scan: later scans read them even if the manifest records them. */
   readonly #doubted = new Set<string>();
+  /** The large files that scans have read. */
+  readonly #large = new LargeContents();
   #watch: FolderWatch | undefined;
   readonly #succession = new RescanScheduler(this.#served());
   #isClosed = false;
@@ -168,6 +171,7 @@ export class Site {
       return this.#settings.warn(path + ending, "is not what was scanned: left out");
     }
     resource.hasChanged = true;
+    this.#large.forget(identity.file);
     if (resource.isFormer) return;
     this.#doubted.add(path);
     if (lstatSync(identity.file, { throwIfNoEntry: false })?.isFile()) {
@@ -320,9 +324,9 @@ export class Site {
   }
 
   async #scan(former?: Table, isDeployed = false): Promise<Table> {
-    const isHasty = this.#isHasty;
-    const { fallback, notFound, previous, warn } = this.#settings;
-    const tree = await scanTree(this.#directory, warn, { ...this.#settings, doubted: this.#doubted, isHasty });
+    const { fallback, notFound, previous } = this.#settings;
+    this.#large.prune();
+    const tree = await this.#treeOf(this.#directory, { ...this.#settings, doubted: this.#doubted });
     for (const page of [fallback, notFound]) {
       const file = typeof page === "string" ? tree.find(page) : undefined;
       if (file !== undefined && tree.unread.has(file)) await tree.read(file);
@@ -335,11 +339,14 @@ export class Site {
     return table;
   }
 
+  #treeOf(directory: string, settings: Settings & Pick<ScanOptions, "doubted">): Promise<Tree> {
+    return scanTree(directory, settings.warn, { ...settings, large: this.#large, isHasty: this.#isHasty });
+  }
+
   /** Scans the folder of the previous deploy, whose files are read on demand, since few are requested. */
   async #scanPrevious(directory: string): Promise<Table> {
     const settings = { ...this.#settings, memoryLimit: 0, fallback: undefined };
-    const tree = await scanTree(directory, settings.warn, { ...settings, isHasty: this.#isHasty });
-    const table = new Table(tree, 0, [], settings);
+    const table = new Table(await this.#treeOf(directory, settings), 0, [], settings);
     table.retire();
     await table.proofs.prepare();
     return table;

@@ -2,7 +2,15 @@ import { lstatSync } from "node:fs";
 import { fileNumber } from "../../files/internal.ts";
 import { fileStatus } from "../../runtime/mod.ts";
 import type { TurnSlicer } from "../../timers/mod.ts";
-import { CHUNK_SIZE, type FileContent, isAbove, isShortage, readContent, reasonOf } from "./file_content.ts";
+import {
+  CHUNK_SIZE,
+  type FileContent,
+  isAbove,
+  isShortage,
+  type LargeContents,
+  readContent,
+  reasonOf,
+} from "./file_content.ts";
 import type { FileColumns } from "./found_files.ts";
 import type { ManifestTime } from "./manifest_records.ts";
 import { SMALL_BODY } from "./memory.ts";
@@ -18,6 +26,7 @@ export interface Scan {
   readonly doubted: ReadonlySet<string>;
   /** The size in bytes above which files are identified by their status. */
   readonly hashLimit: number;
+  readonly large: LargeContents;
   readonly warn: Warn;
   readonly turns: TurnSlicer;
 }
@@ -89,7 +98,7 @@ export async function examineVariant(variant: VariantToExamine, scan: Scan): Pro
   const path = found.realPathOf(file, index);
   try {
     if (variant.isAsRecorded && isVouchedFor(path, index, scan)) return true;
-    const content = await readContent(path, turns);
+    const content = await readContent(path, turns, Infinity, scan.large);
     const fault = faultOf(content, variant, scan);
     const isVouched = variant.isAsRecorded && found.contents.has(index);
     found.contents.set(index, content.size, content.sha256, "base64");
@@ -133,14 +142,14 @@ function isVouchedFor(path: string, index: number, { found, manifest }: Scan): b
   return true;
 }
 
-/** Whether a file or one of its variants takes long to read: it is large, and the manifest does not vouch for it. */
+/** Whether a file or one of its variants takes long to read: it is large, and neither known nor vouched for. */
 export function isLong(file: number, scan: Scan): boolean {
-  const { found, hashLimit } = scan;
+  const { found, hashLimit, large } = scan;
   for (let index = found.firstOf(file); index < found.firstOf(file + 1); index++) {
     const path = found.realPathOf(file, index);
     try {
       const status = fileStatus(path);
-      if (status.size < CHUNK_SIZE || isVouchedFor(path, index, scan)) continue;
+      if (status.size < CHUNK_SIZE || large.has(path, status) || isVouchedFor(path, index, scan)) continue;
       // Variants of a file above the limit are not read.
       return index !== found.firstOf(file) || !isAbove(hashLimit, status);
     } catch {
@@ -209,7 +218,7 @@ async function examineOriginal(file: number, index: number, scan: Scan): Promise
   const isRecorded = contents.has(index);
   const isDoubted = doubted.size > 0 && doubted.has(found.paths.at(file));
   if (!isDoubted && isVouchedFor(path, index, scan)) return true;
-  const content = await readContent(path, turns, hashLimit);
+  const content = await readContent(path, turns, hashLimit, scan.large);
   const { isUnread = false } = content;
   const isAsRecorded = isRecorded && content.sha256 === contents.sha256Of(index);
   if (isUnread) found.unhashed.add(index);

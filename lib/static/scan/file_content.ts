@@ -1,6 +1,6 @@
 import * as crypto from "node:crypto";
 import { createHash } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, readSync, type Stats } from "node:fs";
 import {
   codeOf,
   fileNumber,
@@ -13,6 +13,7 @@ import {
   whileUnshared,
 } from "../../files/internal.ts";
 import { joinBytes } from "../../streams/internal.ts";
+import { type FileStatus, fileStatus } from "../../runtime/mod.ts";
 import type { TurnSlicer } from "../../timers/mod.ts";
 import type { Representation } from "./representation.ts";
 
@@ -135,6 +136,65 @@ export function isAbove(limit: number, { size, mtimeMs }: Pick<FileContent, "siz
   return size > limit && size >= CHUNK_SIZE && mtimeMs >= FIRST_TIME;
 }
 
+/** The resolution of some systems' times of files: whole seconds, in ms. */
+export const TIME_RESOLUTION = 1000;
+
+/** Returns the size, times and number of a file as text: another one after each change of the file. */
+export function stateText({ size, mtimeMs, ctimeMs, ino }: FileStatus): string {
+  return `${size} ${mtimeMs} ${ctimeMs} ${ino}`;
+}
+
+/** The reading of a file in some state. */
+interface Reading {
+  readonly state: string;
+  /** The content; undefined if the file changed meanwhile. */
+  readonly content: Promise<FileContent | undefined>;
+  isDone: boolean;
+}
+
+/** The contents of large files by path, shared by scans: each is read once while the state of its file is the same. */
+export class LargeContents {
+  readonly #readings = new Map<string, Reading>();
+
+  /** Whether the content of a file with a status is known. */
+  has(path: string, status: FileStatus): boolean {
+    const reading = this.#readings.get(path);
+    return reading?.isDone === true && reading.state === stateText(status);
+  }
+
+  async read(path: string, turns: TurnSlicer): Promise<FileContent> {
+    for (let i = 0; i < TRIES; i++) {
+      const content = await this.#try(path, turns);
+      if (content) return content;
+    }
+    throw new TypeError("it changes all the time: reload once it is at rest");
+  }
+
+  #try(path: string, turns: TurnSlicer): Reading["content"] {
+    const status = fileStatus(path);
+    const state = stateText(status);
+    const known = this.#readings.get(path);
+    if (known?.state === state) return known.content;
+    const content = tryLarge(path, turns);
+    // Another change of a file that has just changed may have the same times.
+    if (Date.now() - status.ctimeMs < TIME_RESOLUTION) return content;
+    const reading = { state, content, isDone: false };
+    this.#readings.set(path, reading);
+    const fail = () => this.#readings.get(path) === reading && this.forget(path);
+    content.then((found) => found ? reading.isDone = true : fail(), fail);
+    return content;
+  }
+
+  forget(path: string): void {
+    this.#readings.delete(path);
+  }
+
+  /** Forgets the files that no longer exist. */
+  prune(): void {
+    for (const path of this.#readings.keys()) if (!existsSync(path)) this.forget(path);
+  }
+}
+
 /**
  * Reads a file in constant memory, in one turn unless it is large; a file above `limit` is not read. Throws if it is
  * unreadable, irregular or always changing.
@@ -143,8 +203,9 @@ export function readContent(
   path: string,
   turns: TurnSlicer,
   limit: number = Infinity,
+  large: LargeContents = new LargeContents(),
 ): FileContent | Promise<FileContent> {
-  const read = () => readSmall(path, limit) ?? readLarge(path, turns);
+  const read = () => readSmall(path, limit) ?? large.read(path, turns);
   const readAgain = (error: unknown): Promise<FileContent> => {
     if (!isPassingRefusal(error)) throw error;
     return whileRefused(read, WHILE_REFUSED);
@@ -183,14 +244,6 @@ function readSmall(path: string, limit: number): FileContent | undefined {
   } finally {
     closeSync(file);
   }
-}
-
-async function readLarge(path: string, turns: TurnSlicer): Promise<FileContent> {
-  for (let i = 0; i < TRIES; i++) {
-    const content = await tryLarge(path, turns);
-    if (content) return content;
-  }
-  throw new TypeError("it changes all the time: reload once it is at rest");
 }
 
 /** Returns the content of a large file; undefined if it changed meanwhile. */

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { fileStatus } from "../../runtime/mod.ts";
 import { TurnSlicer } from "../../timers/mod.ts";
 import { examine, examineLater, isLong, type Scan } from "./examine.ts";
-import { isShortage, reasonOf } from "./file_content.ts";
+import { isShortage, LargeContents, reasonOf, stateText } from "./file_content.ts";
 import type { FileColumns } from "./found_files.ts";
 import { listTree, treeRoot } from "./list_tree.ts";
 import { takeRecords } from "./manifest_records.ts";
@@ -53,9 +53,9 @@ async function stateOf(root: string, found: FileColumns, turns: TurnSlicer): Pro
   let changedMs = 0;
   let text = root;
   const look = (path: string): void => {
-    const { size, mtimeMs, ctimeMs, ino } = fileStatus(path);
-    changedMs = Math.max(changedMs, ctimeMs);
-    text += `\n${path} ${size} ${mtimeMs} ${ctimeMs} ${ino}`;
+    const status = fileStatus(path);
+    changedMs = Math.max(changedMs, status.ctimeMs);
+    text += `\n${path} ${stateText(status)}`;
     if (text.length < AT_ONCE) return;
     hash.update(text);
     text = "";
@@ -77,6 +77,8 @@ export interface ScanOptions {
   readonly isHasty?: boolean;
   /** The size in bytes above which files are identified by their status. Default: Infinity. */
   readonly hashLimit?: number;
+  /** The large files that earlier scans have read. Default: none. */
+  readonly large?: LargeContents;
 }
 
 /** The time in ms after which a hasty scan leaves all further files. */
@@ -84,7 +86,7 @@ const HASTE = 1000;
 
 /** Finds the regular files below a folder, with variants. It follows links within the folder, and trusts precompress's manifest. Without free descriptors it fails after a while. */
 export async function scanTree(directory: string, warn: Warn, options: ScanOptions): Promise<Tree> {
-  const { dotfiles, doubted, isHasty = false, hashLimit = Infinity } = options;
+  const { dotfiles, doubted, isHasty = false, hashLimit = Infinity, large = new LargeContents() } = options;
   const begun = performance.now();
   const root = treeRoot(directory);
   const turns = new TurnSlicer();
@@ -92,7 +94,7 @@ export async function scanTree(directory: string, warn: Warn, options: ScanOptio
   try {
     found = await listTree(root, dotfiles, warn, turns);
     const manifest = await takeRecords(root, found, warn, turns);
-    const scan: Scan = { found, manifest, doubted: doubted ?? new Set(), hashLimit, warn, turns };
+    const scan: Scan = { found, manifest, doubted: doubted ?? new Set(), hashLimit, large, warn, turns };
     for (let i = 0; i < found.length; i++) {
       if (turns.isOver) await turns.next();
       if (isHasty && (performance.now() - begun > HASTE || isLong(i, scan))) found.unread.add(i);
