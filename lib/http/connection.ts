@@ -77,6 +77,8 @@ export interface RequestBody {
   readonly bytes: Uint8Array | undefined;
   /** Returns the next piece, undefined at the end; one call at a time. Rejects with an HttpError (BODY_FAILED). A piece is empty only if its memory was transferred. */
   read(): Promise<Uint8Array | undefined>;
+  /** Whether bytes of the body were put into the output, which sets it: from then on, another attempt cannot have the same stream. */
+  begun?: boolean;
   /** Fields to send after the body, if any: known once `read` has returned undefined. The length is unknown then. */
   readonly trailers?: HeaderList | undefined;
   /** Cancels the rest of the body. Never throws, and does nothing after the end. */

@@ -15,7 +15,7 @@ interface BodyTerms extends Pick<FetchRequest, "origin" | "expectsContinue" | "t
   readonly onProgress: FetchRequest["onUploadProgress"];
 }
 
-/** The body of a request in one attempt. The next attempt can use a stream that is still unread, so only {@link abandon} cancels it. */
+/** The body of a request in one attempt. The next attempt can use a stream of which nothing was sent, so only {@link abandon} cancels it. */
 export class AttemptBody implements RequestBody {
   readonly #body: RequestBody;
   readonly #terms: BodyTerms;
@@ -29,6 +29,8 @@ export class AttemptBody implements RequestBody {
   begun = false;
   #bytesRead = 0;
   #bytesTold = 0;
+  /** The last piece that was read: the next attempt has the first one, if nothing of it was sent. */
+  #last: Promise<Uint8Array | undefined> | undefined;
   /** The unread rest of a piece. */
   #rest: Uint8Array | undefined = undefined;
   #cancelled = false;
@@ -36,8 +38,9 @@ export class AttemptBody implements RequestBody {
   #isAbandoned = false;
   readonly #readPiece = (): Promise<Uint8Array | undefined> => this.#body.read();
 
-  constructor(body: RequestBody, terms: BodyTerms) {
+  constructor(body: RequestBody, terms: BodyTerms, last?: Promise<Uint8Array | undefined>) {
     this.#body = body;
+    this.#last = last;
     this.#terms = terms;
     const { expectsContinue, trailers, onProgress } = terms;
     this.#isPermitted = expectsContinue ? undefined : true;
@@ -51,12 +54,12 @@ export class AttemptBody implements RequestBody {
   async read(): Promise<Uint8Array | undefined> {
     if (this.#isPermitted === undefined) await this.#permission?.wait(CONTINUE_TIMEOUT);
     if (!(this.#isPermitted ??= true)) return undefined;
-    this.begun = true;
     // A connection reads again once it has taken the last piece, and reports the final piece itself.
     if (this.#bytesRead !== this.#total) this.tellProgress();
     const { onProgress, trailers, origin } = this.#terms;
     try {
-      let piece = this.#rest ?? await this.#inContext(this.#readPiece);
+      if (this.begun) this.#last = undefined;
+      let piece = this.#rest ?? await (this.#last ??= this.#inContext(this.#readPiece));
       this.#rest = undefined;
       if (onProgress !== undefined && piece !== undefined && piece.length > PROGRESS_CHUNK_SIZE) {
         this.#rest = piece.subarray(PROGRESS_CHUNK_SIZE);
@@ -68,6 +71,7 @@ export class AttemptBody implements RequestBody {
       this.#bytesRead += piece?.length ?? 0;
       return piece;
     } catch (error) { // body and trailers do not know the origin
+      this.begun = true;
       if (!(error instanceof HttpError) || error.origin !== undefined) throw error;
       throw new HttpError(error.code, error.message, { origin, cause: error.cause });
     }
@@ -98,9 +102,9 @@ export class AttemptBody implements RequestBody {
     this.#permission?.end();
   }
 
-  /** Returns the same body, of which nothing was read, for another attempt. */
+  /** Returns the same body, of which nothing was sent, for another attempt. */
   renew(): AttemptBody {
-    return new AttemptBody(this.#body, this.#terms);
+    return new AttemptBody(this.#body, this.#terms, this.#last);
   }
 
   /** Abandons the body after the last attempt: cancels its stream, unless that was cancelled before. */

@@ -115,11 +115,6 @@ function timeliness(certificate: PeerCertificate): "valid" | "expired" | "early"
   return Date.parse(certificate.valid_from) > Date.now() ? "early" : "valid";
 }
 
-function namesOf({ subject, subjectaltname }: PeerCertificate): string {
-  if (subjectaltname) return subjectaltname.replaceAll(/(?:DNS|IP Address):/g, "");
-  return commonName(subject) ?? "no name";
-}
-
 function commonName(name: PeerCertificate["subject"] | undefined): string | undefined {
   const { CN } = Object(name) as { CN?: string | string[] };
   return Array.isArray(CN) ? CN.join(", ") : CN;
@@ -146,7 +141,8 @@ function explain(
   const by = commonName(certificate.issuer) ?? "an unnamed authority";
   if (meaning === "CERTIFICATE_HOST_MISMATCH") {
     const advice = `use one of those names, or say by ${option}.servername which to expect`;
-    return `is for ${namesOf(certificate)}, not for ${host}: ${advice}`;
+    const names = certificate.subjectaltname?.replaceAll(/(?:DNS|IP Address):/g, "") || commonName(certificate.subject);
+    return `is for ${names ?? "no name"}, not for ${host}: ${advice}`;
   }
   if (meaning === "CERTIFICATE_EXPIRED" && time === "expired") return `expired on ${certificate.valid_to}`;
   if (meaning === "CERTIFICATE_EXPIRED" && time === "early") return `is not valid before ${certificate.valid_from}`;

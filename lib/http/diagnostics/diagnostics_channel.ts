@@ -94,7 +94,11 @@ export class RequestTrace {
     if (this.#view.completed) return;
     this.#view.completed = true;
     this.#view.aborted = true;
-    this.#publish("error", { error: errorOf(reason) });
+    // Subscribers read an error's name, and the reason of an abort may be any value.
+    const error = Object(reason) === reason
+      ? reason
+      : new DOMException(`The request was aborted: ${String(reason)}`, "AbortError");
+    this.#publish("error", { error });
   }
 
   #publish(step: Step, message: object): void {
@@ -131,12 +135,6 @@ function added(headers: readonly string[], from: number): HeaderList {
 
 function buffersOf(headers: HeaderList): Buffer[] {
   return headers.map((text) => Buffer.from(text, "latin1"));
-}
-
-/** Returns an Error in any case, since subscribers read its name: the reason of an abort may be any value. */
-function errorOf(reason: unknown): unknown {
-  if (typeof reason === "object" && reason !== null) return reason;
-  return new DOMException(`The request was aborted: ${String(reason)}`, "AbortError");
 }
 
 /** Notifies subscribers of a new connection attempt; undefined without subscribers. The returned functions report its outcome. */

@@ -77,6 +77,7 @@ export class BodyWriter {
   readonly #onPiece = (piece: Uint8Array | undefined): void => {
     if (this.#over) return;
     if (piece === undefined) return this.#onEnd();
+    this.#body.begun = true;
     if (piece.length === 0) return this.#refuse(takenBack(this.#origin));
     if (this.#left === undefined) this.#output.putLine(`${piece.length.toString(16)}\r\n`);
     this.#piece = piece;

@@ -156,7 +156,7 @@ export function readFieldLines(bytes: Uint8Array, at: number, end: number, text:
     for (let kind = NAME_BYTES[bytes[at]]; kind !== 0; kind = NAME_BYTES[bytes[++at]]) kinds |= kind;
     if (bytes[at] !== COLON || at === nameStart) throw malformedLine("a field name", text, nameStart - base);
     const name = text.slice(nameStart - base, at - base);
-    at = skipSpace(bytes, at + 1);
+    do at++; while (isSpace(bytes[at]));
     const valueStart = at;
     at = skipValue(bytes, at, text, nameStart - base);
     let valueEnd = at;
@@ -176,11 +176,6 @@ export function readFieldLines(bytes: Uint8Array, at: number, end: number, text:
 
 function isSpace(byte: number): boolean {
   return byte === SPACE || byte === TAB;
-}
-
-function skipSpace(bytes: Uint8Array, at: number): number {
-  while (isSpace(bytes[at])) at++;
-  return at;
 }
 
 /** Skips to the CRLF, which must end the value. */

@@ -209,6 +209,7 @@ export class BodySender {
 
   #send(stream: Http2Stream, size: number, now: number): void {
     const piece = stream.piece!;
+    stream.body!.begun = true;
     const start = stream.pieceAt;
     stream.sendWindow -= size;
     this.window -= size;

@@ -51,7 +51,9 @@ export function redirected(
 }
 
 function targetAt(request: FetchRequest, status: number, given: string): RequestTarget {
-  const location = fromBytes(given);
+  // Servers send UTF-8 beyond ASCII, while a field's value has one code unit a byte.
+  const bytes = Uint8Array.from(given, (character) => character.charCodeAt(0));
+  const location = /[\x80-\xff]/.test(given) ? new TextDecoder().decode(bytes) : given;
   try {
     const url = new URL(location, request.url);
     if (url.hash === "") url.hash = request.url.hash;
@@ -61,12 +63,6 @@ function targetAt(request: FetchRequest, status: number, given: string): Request
     // The URL parser's own error may show a password.
     throw failed(request, message, error instanceof HttpError ? error : undefined);
   }
-}
-
-/** Decodes a Location: servers send UTF-8 beyond ASCII, while a field's value has one code unit a byte. */
-function fromBytes(location: string): string {
-  if (!/[\x80-\xff]/.test(location)) return location;
-  return new TextDecoder().decode(Uint8Array.from(location, (character) => character.charCodeAt(0)));
 }
 
 function without(headers: HeaderList, names: ReadonlySet<string>): HeaderList {

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
+import type { Socket } from "node:net";
 import test from "node:test";
 import { HttpClient, type HttpClientEvent, type HttpInterceptor, type HttpRequestInit } from "../../../lib/http/mod.ts";
 import { retryAfter } from "../../../lib/http/call/retries.ts";
 import { until } from "../../support/waits.ts";
-import { ErrorCode } from "../faults/http2_frames.ts";
+import { ErrorCode, Setting } from "../faults/http2_frames.ts";
+import { Http2Peer } from "../faults/http2_peer.ts";
+import { leavesNothing } from "../leaves_nothing.ts";
 import { respond, type ServerRequest, whenWhole } from "../faults/server_request.ts";
 import { failureOf } from "../faults/trial.ts";
 import { PROTOCOLS, scene } from "../scene.ts";
@@ -226,3 +229,46 @@ test("retryStatuses, retries and idempotent of a request are checked", async () 
     assert.equal(await failureOf(client.fetch("http://127.0.0.1:2/", init)), "INVALID_OPTION");
   }
 });
+
+for (const way of ["refuses them", "goes away", "answers with a status in retryStatuses"]) {
+  test(`streams that wait for a window are sent whole by another attempt if the server ${way}`, () => {
+    const arrived: string[] = [];
+    let waiting = 4;
+    let isWide = false;
+    const onRequest = (request: ServerRequest): void => {
+      const { peer } = request as unknown as { readonly peer: Http2Peer };
+      if (request.method === "GET") return respond(request, 200, Buffer.from("ok"));
+      if (--waiting >= 0) {
+        if (way.startsWith("answers")) respond(request, 503, Buffer.from(""), { "retry-after": "0" });
+        else if (way === "refuses them") request.reset(ErrorCode.refusedStream);
+        else if (waiting === 0) peer.goaway(1, ErrorCode.none);
+        isWide = waiting === 0;
+        if (isWide) void peer.settings({ [Setting.initialWindowSize]: 65_535 });
+        return;
+      }
+      let text = "";
+      request.onBytes = (bytes) => text += Buffer.from(bytes).toString();
+      whenWhole(request, () => {
+        arrived.push(text);
+        respond(request, 200, Buffer.from("ok"));
+      });
+    };
+    const onSocket = (socket: Socket): void => {
+      const settings = { [Setting.initialWindowSize]: isWide ? 65_535 : 0 };
+      void new Http2Peer(socket, { settings, violations: [], onRequest });
+    };
+    return leavesNothing({ client: { h2c: true, retryStatuses: BUSY }, onSocket }, async ({ client, url }) => {
+      await (await client.fetch(url)).text(); // from now on, the client knows the window
+      const bodies = Array.from({ length: 4 }, (_, i) => `first ${i}, second, third`);
+      const calls = bodies.map((text) => {
+        const body = (async function* () {
+          for (const part of text.split(/(?<=, )/)) yield Buffer.from(part);
+        })();
+        return client.fetch(url, { method: "PUT", body });
+      });
+      const outcomes = await Promise.all(calls.map((call) => call.then(({ status }) => status, String)));
+      assert.deepEqual(outcomes, [200, 200, 200, 200]);
+      assert.deepEqual(arrived.sort(), bodies);
+    });
+  });
+}
