@@ -133,6 +133,34 @@ describe("what is built for browsers", { skip: runtime !== "node" && "it is the 
     return [...loaded].map((name) => all.get(name)!);
   }
 
+  test("pages that import one class or function take the browser's own streams with it", async () => {
+    const native = (): ReadableStream<Uint8Array<ArrayBuffer>> => new Response("a\nb\n").body!;
+    const taken: unknown[] = [];
+    const into = (): WritableStream => new WritableStream({ write: (chunk) => void taken.push(chunk) });
+    const uses: Record<string, (it: typeof Millrace) => Promise<unknown>> = {
+      pipeTo: ({ pipeTo }) => pipeTo(native(), into()),
+      ReadableStream: ({ ReadableStream }) => ReadableStream.from(["a", "b"]).pipeTo(into()),
+      WritableStream: ({ WritableStream }) =>
+        native().pipeTo(new WritableStream({ write: (it) => void taken.push(it) })),
+      TransformStream: ({ TransformStream }) => native().pipeThrough(new TransformStream()).pipeTo(into()),
+      LineStream: ({ LineStream }) => native().pipeThrough(new LineStream()).pipeTo(into()),
+      readBatches: async ({ readBatches }) => {
+        for await (const batch of readBatches(native())) taken.push(batch);
+      },
+      toNative: async ({ toNative }) => taken.push(await toNative(native()).getReader().read()),
+      ReadableStreamDefaultReader: async ({ ReadableStreamDefaultReader: Reader }) =>
+        taken.push(await new Reader(native()).read()),
+      ReadableStreamBYOBReader: async ({ ReadableStreamBYOBReader: Reader }) =>
+        taken.push(await new Reader(native()).read(new Uint8Array(8))),
+    };
+    for (const [name, use] of Object.entries(uses)) {
+      const [text] = await bundle(name, false);
+      await writeFile(join(folder, `only_${name}.mjs`), text);
+      await use(await load(`only_${name}.mjs`));
+      assert.ok(taken.splice(0).length > 0, name);
+    }
+  });
+
   test("classes and functions that make no byte streams bring none into a page", async () => {
     const names = "DecompressionStream, LineStream, TransformStream, coalesceBytes, pipeTo, readBatches";
     const [text] = await bundle(names, false);
