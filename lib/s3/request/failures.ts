@@ -66,9 +66,9 @@ export function answeredFailure(subject: Subject, response: Response, document: 
   const { headers } = response;
   const told = document?.name === "Error" ? document : undefined;
   const given = told?.text("Code") ?? "";
-  const named = Object.keys(statuses).find((name) => statuses[name] === response.status);
-  const code = NAME.test(given) ? given : named ?? `HTTP_${response.status}`;
-  const status = (response.ok ? statuses[code] : undefined) ?? response.status;
+  const named = statuses.find(([, status]) => status === response.status);
+  const code = NAME.test(given) ? given : named?.[0] ?? `HTTP_${response.status}`;
+  const status = (response.ok ? statuses.find(([name]) => name === code)?.[1] : undefined) ?? response.status;
   const words = plain(told?.text("Message"));
   const requestId = plain(headers.get("x-amz-request-id") ?? told?.text("RequestId"));
   const region = headers.get("x-amz-bucket-region") ?? "";
@@ -86,24 +86,27 @@ function plain(text: string | undefined): string | undefined {
   return text?.slice(0, MAX_TEXT_LENGTH).replace(CONTROLS, " ");
 }
 
-/** The statuses of codes, which a store may report after a 200; the first code of a status is that of responses without a document. */
-const statuses: Readonly<Record<string, number>> = {
-  PermanentRedirect: 301,
-  NotModified: 304,
-  TemporaryRedirect: 307,
-  AccessDenied: 403,
-  NotFound: 404,
-  NoSuchBucket: 404,
-  NoSuchKey: 404,
-  NoSuchUpload: 404,
-  Conflict: 409,
-  ConditionalRequestConflict: 409,
-  PreconditionFailed: 412,
-  InvalidRange: 416,
-  SlowDown: 429,
-  InternalError: 500,
-  ServiceUnavailable: 503,
-};
+/** Codes and their statuses: the first code of a status is that of a response without a document, and the first status of a code that of an error after a 200. */
+const statuses: readonly (readonly [code: string, status: number])[] = [
+  ["PermanentRedirect", 301],
+  ["TemporaryRedirect", 302],
+  ["NotModified", 304],
+  ["TemporaryRedirect", 307],
+  ["PermanentRedirect", 308],
+  ["AccessDenied", 403],
+  ["NotFound", 404],
+  ["NoSuchBucket", 404],
+  ["NoSuchKey", 404],
+  ["NoSuchUpload", 404],
+  ["Conflict", 409],
+  ["ConditionalRequestConflict", 409],
+  ["PreconditionFailed", 412],
+  ["InvalidRange", 416],
+  ["InternalError", 500],
+  ["ServiceUnavailable", 503],
+  ["SlowDown", 503],
+  ["SlowDown", 429],
+];
 
 /** Returns the failure of a request without a response, or with an incomplete one. */
 export function brokenFailure(subject: Subject, code: S3ErrorCode, reason: string, cause?: unknown): S3Error {
