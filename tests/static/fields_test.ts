@@ -34,10 +34,10 @@ test("an empty cacheControl leaves Cache-Control out", async () => {
 
 test("what headers() gives that is no field is told with the file's path, before anything is served", async () => {
   const wrong = () => ({ "x own": "1" });
-  await assert.rejects(fieldsWith({ headers: wrong }), /headers\(\) gives what is no header field for page\.html/);
+  await assert.rejects(fieldsWith({ headers: wrong }), /headers\(\) gives what cannot be sent for page\.html/);
 });
 
 test("a promise that headers() gives is told: its fields would be lost", async () => {
   const later = (async () => await Promise.resolve({ "x-frame-options": "DENY" })) as never;
-  await assert.rejects(fieldsWith({ headers: later }), /headers\(\) gives what is no header field .*promise/);
+  await assert.rejects(fieldsWith({ headers: later }), /headers\(\) gives what cannot be sent .*promise/);
 });

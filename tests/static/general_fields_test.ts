@@ -151,7 +151,7 @@ for (const entry of entries) {
 test("what headers() gives for the folder that is no field is told before anything is served", async () => {
   const headers = (path: string) => path === "" ? { "x own": "1" } : undefined;
   const wrong = askingSite("fetch", files, { headers }, () => Promise.resolve());
-  await assert.rejects(wrong, /^TypeError: headers\(\) gives what is no header field for the folder \(path ""\): /);
+  await assert.rejects(wrong, /^TypeError: headers\(\) gives what cannot be sent for the folder \(path ""\): /);
 });
 
 test("the page of a 404 has the fields that headers() gives for it", () => {

@@ -42,8 +42,9 @@ const wrong: readonly [options: object, message: RegExp][] = [
     /^cacheControl must be the value of a header field or a function, not "no-cache\\r\\nx: y"$/,
   ],
   [{ cacheControl: () => "\u0001" }, /^cacheControl, for page\.html, gives "\\u0001", which is no value/],
-  [{ headers: () => ({ x: "a\u0001" }) }, /^headers\(\) gives what is no header field for page\.html: "x" gives/],
-  [{ headers: () => ({ x: "a\nb" }) }, /^headers\(\) gives what is no header field for page\.html/],
+  [{ headers: () => ({ x: "a\u0001" }) }, /^headers\(\) gives what cannot be sent for page\.html: "x" gives/],
+  [{ headers: () => ({ ETag: "x" }) }, /^headers\(\) gives what cannot be sent for page\.html: only .* know "etag"$/],
+  [{ headers: () => ({ x: "a\nb" }) }, /^headers\(\) gives what cannot be sent for page\.html/],
 ];
 
 for (const [options, message] of wrong) {

@@ -111,12 +111,14 @@ function givenFields(path: string, { headers }: Settings): Headers {
     if ("then" in record) throw new TypeError("it is a promise, and is asked for while files are listed");
     // The runtimes' Headers ignore a record's field named `__proto__`, so lists are passed.
     const fields = new Headers(Symbol.iterator in record ? record : Object.entries(record));
-    for (const [name, value] of fields) requireFieldValue(`"${name}"`, value);
-    for (const name of [...fields.keys()]) if (!isSettable(name)) fields.delete(name);
+    for (const [name, value] of fields) {
+      if (!isSettable(name)) throw new TypeError(`only the server can know "${name}"`);
+      requireFieldValue(`"${name}"`, value);
+    }
     return fields;
   } catch (cause) {
     const place = path === "" ? 'the folder (path "")' : path;
-    throw new TypeError(`headers() gives what is no header field for ${place}: ${(cause as Error).message}`, { cause });
+    throw new TypeError(`headers() gives what cannot be sent for ${place}: ${(cause as Error).message}`, { cause });
   }
 }
 
