@@ -19,7 +19,7 @@ export {
   refusedOnWindows,
 } from "./names.ts";
 export { flushFolder } from "./flush.ts";
-export { fileNumber, isSureNumber, OpenFile } from "./open_file.ts";
+export { fileNumber, isSureNumber, linkFlag, OpenFile } from "./open_file.ts";
 export { codeOf, fileFailure, ignoreMissing, isMissing, reasonOf } from "./failure.ts";
 export { HeldFolder, holds, isDirectory, isOneFolder, isWithin, makeDirectory, makeDirectorySync } from "./folders.ts";
 export { copyToTemporary } from "./copy_file_atomic.ts";
@@ -34,7 +34,15 @@ export {
   undoAll,
   type Undone,
 } from "./created_file.ts";
-export { followedPlace, keepAttributes, type NameOptions, type Place, placeItself, takeName } from "./place.ts";
+export {
+  followedPlace,
+  keepAttributes,
+  type NameOptions,
+  type Place,
+  placeItself,
+  takeName,
+  withoutGroup,
+} from "./place.ts";
 export { continuedBy } from "./series/rotating_file_writable.ts";
 export type { ContinuedRotation } from "./series/continued_rotation.ts";
 export { rotationMembers } from "./series/rotation_options.ts";

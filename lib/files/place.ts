@@ -93,7 +93,7 @@ export function withoutGroup(mode: number): number {
  * Gives a file the permission bits of the file that it replaces, except setuid and setgid, and its owner and group, as
  * far as this process may. If the group cannot be set, both the group and others get only the rights that both had.
  */
-export function keepAttributes(file: OpenFile, replaced: Stats | BigIntStats): void {
+export function keepAttributes(file: OpenFile, replaced: Pick<Stats | BigIntStats, "mode" | "uid" | "gid">): void {
   const [mode, uid, gid] = [replaced.mode, replaced.uid, replaced.gid].map(Number);
   let own = file.status();
   if (own.uid !== uid || own.gid !== gid) {

@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { levels as ranges } from "../codecs/mod.ts";
+import { withoutGroup } from "../files/internal.ts";
 import { ReadableStream } from "../streams/mod.ts";
 import type { Context } from "./context.ts";
 import { codecOf, type DeltaFormat, deltasOf, type VariantFormat } from "./formats.ts";
@@ -80,6 +81,7 @@ function jobFor(
   return {
     ...how,
     ...file,
+    mode: withoutGroup(file.mode) | 0o600, // until it has the group
     source: (work.folder ?? places.source).at(file.path),
     temporary: trialIn?.temporaryFor(basename(path)) ?? former.folder.temporaryFor(path),
     format,

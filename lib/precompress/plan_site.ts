@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { withoutGroup } from "../files/internal.ts";
 import { openFileReadable } from "../files/mod.ts";
 import { type SkipReason, whyLeftAlone } from "./content.ts";
 import type { Context, RunLog } from "./context.ts";
@@ -183,8 +184,9 @@ async function planCopy(file: FoundFile, sha256: string, plan: Plan, context: Co
 }
 
 /** Whether a file has another one's modification time and permissions, in whole ms, since some file systems keep no more. */
-function isAlike({ mtimeMs, mode }: OccupantFile, other: FoundFile): boolean {
-  return Math.abs(mtimeMs - other.mtimeMs) < 1 && mode === other.mode;
+function isAlike({ mtimeMs, mode, gid }: OccupantFile, other: FoundFile): boolean {
+  const isOfGroup = other.gid === undefined || gid === other.gid;
+  return Math.abs(mtimeMs - other.mtimeMs) < 1 && mode === (isOfGroup ? other.mode : withoutGroup(other.mode));
 }
 
 /** A variant to decide about. */

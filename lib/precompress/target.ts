@@ -1,10 +1,14 @@
-import { chmod, lstat, mkdir, utimes } from "node:fs/promises";
+import { constants } from "node:fs";
+import { lstat, mkdir, utimes } from "node:fs/promises";
 import { dirname } from "node:path";
 import {
   flushFolder,
   identityOf,
   ignoreMissing,
+  keepAttributes,
+  linkFlag,
   makeDirectory,
+  OpenFile,
   removeFolderNow,
   removeIfSame,
   takeName,
@@ -24,12 +28,25 @@ export interface Finished {
   /** The SHA-256 of its bytes, in hexadecimal. */
   readonly sha256: string;
   readonly entry: JournalEntry;
+  /** The original, whose permissions, owner and group the file gets. */
+  readonly file: FoundFile;
   /** Whether the file may replace one that no run wrote. */
   readonly replacesAny: boolean;
 }
 
 /** The time of a look that did not include all files. */
 export const NEVER = 0;
+
+/** Gives a file the permissions, owner and group of another one, as far as this process may. */
+async function keepAttributesAt(path: string, { mode, uid, gid }: FoundFile): Promise<void> {
+  const file = await OpenFile.open(path, constants.O_RDONLY | linkFlag(false));
+  try {
+    const own = file.status();
+    keepAttributes(file, { mode, uid: uid ?? own.uid, gid: gid ?? own.gid });
+  } finally {
+    await file.close();
+  }
+}
 
 /** The folder that a run writes to, and the only access to it: only bytes written by a run are replaced or removed. */
 export class Target {
@@ -77,7 +94,7 @@ export class Target {
    * Gives a finished file the name `path`; returns false if the same bytes have it already, and leaves the temporary
    * file. Throws an Error if any other object that no run wrote has the name; it stays.
    */
-  async put(path: string, { temporary, sha256, entry, replacesAny }: Finished): Promise<boolean> {
+  async put(path: string, { temporary, sha256, entry, replacesAny, file }: Finished): Promise<boolean> {
     this.#former.forget(path);
     const occupant = await this.#former.lookAnew(path);
     if (occupant.kind === "obstacle") throw new Error(occupant.message);
@@ -85,6 +102,7 @@ export class Target {
     if (!isFree && occupant.sha256 === sha256 && !occupant.isLink) return false;
     if (!isFree && !occupant.isOurs && !replacesAny) throw new Error(CAME_MEANWHILE);
     const place = await this.#former.placeOf(path);
+    await keepAttributesAt(temporary, file);
     this.#writing!.append(entry);
     await takeName(temporary, place, { replace: !isFree, isLocked: true, atOnce: false }).catch((error) => {
       throw error.code === "EEXIST" ? new Error(CAME_MEANWHILE, { cause: error }) : error;
@@ -131,7 +149,7 @@ export class Target {
   /** Gives a written file the modification time, which servers compare, and the permissions of `file`. */
   async align(path: string, file: FoundFile): Promise<void> {
     const place = await this.#former.placeOf(path);
-    await chmod(place, file.mode);
+    await keepAttributesAt(place, file);
     const modified = new Date(file.mtimeMs); // a negative number would mean the present
     await utimes(place, modified, modified);
   }

@@ -17,6 +17,9 @@ export interface FoundFile {
   /** The time of its last change of any kind; undefined for a file that a run makes. */
   readonly ctimeMs?: number;
   readonly mode: number;
+  /** Its owner and group; undefined for a file that a run makes. */
+  readonly uid?: number;
+  readonly gid?: number;
 }
 
 export interface Tree {
@@ -150,10 +153,11 @@ class Walker {
   #add(path: string, found: Stats, above: readonly string[]): void {
     // Sockets, pipes and devices have no content to compress.
     if (!found.isFile()) return;
-    const { size, mtimeMs, ctimeMs, mode } = found;
+    const { size, mtimeMs, ctimeMs, uid, gid } = found;
+    const mode = found.mode & 0o777;
     const place = this.#options.once ? relative(this.#realRoot, join(above.at(-1)!, basename(path))) : path;
     const real = sep === "/" ? place : place.replaceAll(sep, "/");
     const isDirect = real === path || isAbsolute(place); // absolute: on another drive
-    this.tree.files.push({ path, ...(!isDirect && { place: real }), size, mtimeMs, ctimeMs, mode: mode & 0o777 });
+    this.tree.files.push({ path, ...(!isDirect && { place: real }), size, mtimeMs, ctimeMs, mode, uid, gid });
   }
 }

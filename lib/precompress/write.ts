@@ -1,6 +1,6 @@
 import { closeSync, openSync } from "node:fs";
 import { stat } from "node:fs/promises";
-import { copyToTemporary, removeTemporary, temporaryDirectory } from "../files/internal.ts";
+import { copyToTemporary, removeTemporary, temporaryDirectory, withoutGroup } from "../files/internal.ts";
 import type { CacheReport } from "./cache/cache.ts";
 import type { MadeVariant, Making } from "./compress.ts";
 import type { Context, RunLog } from "./context.ts";
@@ -152,7 +152,9 @@ async function take(
   }
   const variant: VariantRecord = { state: "kept", settings, size: outcome.size, sha256: outcome.sha256 };
   const entry = { path: file.path, record: recordOf(work, ledger), made: { format, variant } };
-  const isNew = trialIn ? !theirs : await target.put(path, { temporary, sha256: outcome.sha256, entry, replacesAny });
+  const isNew = trialIn
+    ? !theirs
+    : await target.put(path, { temporary, sha256: outcome.sha256, entry, replacesAny, file });
   if (isNew || !theirs) ledger.compressed.add(file.path);
   ledger.removed.delete(path);
   if (!isNew && !trialIn) await target.align(path, file);
@@ -206,10 +208,10 @@ async function makeCopy(copy: Copy, { former, ledger, places, settings, target }
   const temporary = former.folder.temporaryFor(path);
   try {
     await target.makeFolderOf(path);
-    await copyToTemporary(places.source.at(path), temporary, file);
+    await copyToTemporary(places.source.at(path), temporary, { ...file, mode: withoutGroup(file.mode) | 0o600 });
     if ((await readContent(temporary)).sha256 !== sha256) throw new Error(CHANGED);
     const entry = { path, record: recordOf(copy, ledger) };
-    const isNew = await target.put(path, { temporary, sha256, entry, replacesAny: settings.force });
+    const isNew = await target.put(path, { temporary, sha256, entry, replacesAny: settings.force, file });
     if (isNew) ledger.copied.add(path);
     else ledger.ready.add(path); // the file appeared during the run
     return true;
@@ -234,7 +236,7 @@ async function putDictionary(dictionary: NewDictionary, { former, ledger, target
       throw error;
     });
     const entry = { path, record: recordOf(dictionary, ledger) };
-    if (await target.put(path, { temporary, sha256, entry, replacesAny: false })) ledger.compressed.add(path);
+    if (await target.put(path, { temporary, sha256, entry, replacesAny: false, file })) ledger.compressed.add(path);
   } finally {
     await removeTemporary(temporary);
   }

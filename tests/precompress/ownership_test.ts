@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmod, mkdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import process from "node:process";
 import test from "node:test";
 import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { decompress } from "../../lib/codecs/mod.ts";
@@ -404,6 +405,27 @@ test("permissions and times of variants follow those of their file", () =>
     assert.equal(report.unchanged, 1);
     const modes = await Promise.all(["br", "gz", "zst"].map((suffix) => stat(join(folder, `page.html.${suffix}`))));
     assert.deepEqual(modes.map(({ mode }) => mode & 0o777), [0o640, 0o640, 0o640]);
+  }));
+
+test("variants and copies belong to the group of their file, so that they are readable for the same users", {
+  skip: process.getuid?.() !== 0 && "only a superuser may give files to any group",
+}, () =>
+  inFolder(async (folder) => {
+    const [site, out] = [join(folder, "site"), join(folder, "out")];
+    await writeTree(site, { "page.html": page });
+    const owned = async (at: string) => {
+      const found = await Promise.all(
+        (await listed(at)).filter((path) => path.startsWith("page")).map((path) => stat(join(at, path))),
+      );
+      return new Set(found.map(({ uid, gid, mode }) => `${uid}:${gid} ${(mode & 0o777).toString(8)}`));
+    };
+    for (const group of [33, 34]) {
+      await chown(join(site, "page.html"), 1000, group);
+      await chmod(join(site, "page.html"), 0o640);
+      await precompress(site, quick);
+      await precompress(site, { ...quick, out });
+      for (const at of [site, out]) assert.deepEqual(await owned(at), new Set([`1000:${group} 640`]));
+    }
   }));
 
 test("what a run says that it removed was there, and a dry run says the same", () =>
