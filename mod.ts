@@ -26,7 +26,6 @@ export {
   readBatches,
   type ReadBatchesOptions,
   SlowBranchError,
-  type SlowBranchPolicy,
 } from "./lib/batch/mod.ts";
 export {
   compress,
@@ -39,10 +38,8 @@ export {
   type DecompressionStreamOptions,
   type DecompressOptions,
   decompressSync,
-  type Direction,
   type Format,
   formats,
-  type LevelRange,
   levels,
   provide,
   ready,

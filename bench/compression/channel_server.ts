@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ChannelCoding, createEventChannel } from "../../lib/compression/mod.ts";
+import { createEventChannel, type EventChannelOptions } from "../../lib/compression/mod.ts";
 
 /** The time between two events, in ms. */
 const PERIOD = 300;
@@ -39,7 +39,9 @@ function plain(): Sender {
 }
 
 async function channel(coding: string): Promise<Sender> {
-  const events = createEventChannel({ codings: coding === "identity" ? [] : [coding as ChannelCoding] });
+  const events = createEventChannel({
+    codings: coding === "identity" ? [] : [coding] as EventChannelOptions["codings"],
+  });
   await events.ready();
   return {
     send: (data) => events.send({ data }),

@@ -7,7 +7,7 @@ import { createServer as createHttp, type IncomingMessage, type ServerResponse }
 import { createServer as createHttp2 } from "node:http2";
 import type { AddressInfo, Server } from "node:net";
 import process from "node:process";
-import { type Compression, type CompressionCoding, createCompression } from "../../lib/compression/mod.ts";
+import { type Compression, createCompression } from "../../lib/compression/mod.ts";
 
 const PERIOD = 1000;
 const TYPES: Readonly<Record<string, string>> = { "/sse": "text/event-stream", "/ndjson": "application/x-ndjson" };
@@ -17,7 +17,7 @@ const OPEN = { "access-control-allow-origin": "*", "cache-control": "no-store" }
 type Fetch = (request: Request) => Response | Promise<Response>;
 
 const compressions = new Map<string, Compression>();
-for (const coding of ["gzip", "br", "zstd"] satisfies CompressionCoding[]) {
+for (const coding of ["gzip", "br", "zstd"] as const) {
   compressions.set(coding, createCompression({ codings: [coding] }));
 }
 await Promise.all([...compressions.values()].map((compression) => compression.ready()));

@@ -53,23 +53,6 @@ export class SlowBranchError extends Error {
 }
 
 /**
- * The treatment of a branch of {@linkcode broadcast} whose queue is full: the other branches wait for it, its oldest
- * chunks are dropped, or it errors.
- *
- * @example A choice by the branch's use
- * ```ts
- * import { broadcast, type SlowBranchPolicy } from "@millrace/streams/batch";
- * import { ReadableStream } from "@millrace/streams/streams";
- *
- * const mayLoseChunks = true;
- * const policy: SlowBranchPolicy = mayLoseChunks ? "drop" : "wait";
- * const branches = broadcast(ReadableStream.from([1, 2, 3]), { policy });
- * console.log(branches.length); // 2
- * ```
- */
-export type SlowBranchPolicy = "wait" | "drop" | "error";
-
-/**
  * Options of {@linkcode broadcast}.
  *
  * @example Three branches that keep the last ten readings
@@ -113,7 +96,7 @@ export interface BroadcastOptions<R = unknown> {
    *
    * @default "wait"
    */
-  policy?: SlowBranchPolicy;
+  policy?: "wait" | "drop" | "error";
   /** Called for each chunk that `"drop"` drops, with the branch's number and the total of its dropped chunks. */
   onDrop?: (branch: number, dropped: number) => void;
   /**

@@ -23,12 +23,6 @@ export {
   type FailedChunks,
   type RetryOptions,
 } from "./batched_writable_stream.ts";
-export {
-  type Branches,
-  broadcast,
-  type BroadcastOptions,
-  SlowBranchError,
-  type SlowBranchPolicy,
-} from "./broadcast.ts";
+export { type Branches, broadcast, type BroadcastOptions, SlowBranchError } from "./broadcast.ts";
 export { coalesceBytes, type CoalesceBytesOptions } from "./coalesce_bytes.ts";
 export { readBatches, type ReadBatchesOptions } from "./read_batches.ts";

@@ -18,29 +18,8 @@ export type Format = "zstd" | "brotli" | "gzip" | "deflate" | "deflate-raw" | "d
 /** The codec families; each has one WASM module that encodes and one that decodes. */
 export type Family = "brotli" | "zstd" | "deflate";
 
-/**
- * The range of compression levels of a format, and its defaults.
- *
- * @example Go half-way between the fastest and the best
- * ```ts
- * import { compress, type LevelRange, levels } from "@millrace/streams/codecs";
- *
- * const middle = ({ min, max }: LevelRange): number => Math.round((min + max) / 2);
- * const bytes = new TextEncoder().encode("water under the wheel, ".repeat(100));
- * const small = await compress(bytes, { format: "zstd", level: middle(levels.zstd) });
- * console.log(middle(levels.zstd), small.length < bytes.length); // 12 true
- * ```
- */
-export interface LevelRange {
-  /** The fastest level. */
-  readonly min: number;
-  /** The level that compresses best. */
-  readonly max: number;
-  /** The default for whole bytes, meant for builds: output is made once and downloaded often. */
-  readonly default: number;
-  /** The default for streams, meant for data that a reader waits for. */
-  readonly stream: number;
-}
+/** The range of compression levels of a format, and its defaults. */
+type LevelRange = (typeof levels)[Format];
 
 /** The properties of a format: its family, its number in that family's module, and the parameters it accepts. */
 interface Traits {
@@ -96,9 +75,18 @@ export const formats: readonly Format[] = Object.keys(traits) as Format[];
  * console.log(levels.zstd.max, small.length < 100); // 22 true
  * ```
  */
-export const levels: Readonly<Record<Format, LevelRange>> = Object.fromEntries(
-  formats.map((format) => [format, traits[format].levels]),
-) as Record<Format, LevelRange>;
+export const levels: Readonly<
+  Record<Format, {
+    /** The fastest level. */
+    readonly min: number;
+    /** The level that compresses best. */
+    readonly max: number;
+    /** The default for whole bytes, meant for builds: output is made once and downloaded often. */
+    readonly default: number;
+    /** The default for streams, meant for data that a reader waits for. */
+    readonly stream: number;
+  }>
+> = Object.fromEntries(formats.map((format) => [format, traits[format].levels])) as Record<Format, LevelRange>;
 
 /** @throws {TypeError} if `format` is not one of {@linkcode formats}. */
 export function traitsOf(format: Format): Traits {

@@ -17,13 +17,12 @@
  */
 export { CompressionStream } from "./compression_stream.ts";
 export { DecompressionStream } from "./decompression_stream.ts";
-export { type Format, formats, type LevelRange, levels } from "./format.ts";
+export { type Format, formats, levels } from "./format.ts";
 export { provide } from "./module.ts";
 export type {
   CompressionStreamOptions,
   CompressOptions,
   DecompressionStreamOptions,
   DecompressOptions,
-  Direction,
 } from "./options.ts";
 export { compress, compressSync, decompress, decompressSync, ready } from "./whole.ts";

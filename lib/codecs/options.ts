@@ -230,18 +230,7 @@ export interface SessionParameters {
   readonly dictionary: Uint8Array | undefined;
 }
 
-/**
- * The direction of a codec.
- *
- * @example Load only the decoders
- * ```ts
- * import { type Direction, ready } from "@millrace/streams/codecs";
- *
- * const direction: Direction = "decompress"; // the encoders, which are larger, stay where they are
- * await ready(["brotli", "zstd"], direction);
- * ```
- */
-export type Direction = "compress" | "decompress";
+type Direction = "compress" | "decompress";
 
 /** @throws {TypeError | RangeError} if an option is not what its format accepts. */
 export function compressParameters(options: CompressOptions, size: number, whole: boolean): SessionParameters {

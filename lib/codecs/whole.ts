@@ -8,7 +8,6 @@ import {
   type DecompressOptions,
   decompressParameters,
   decompressSyncOptions,
-  type Direction,
   requireBytes,
   type SessionParameters,
 } from "./options.ts";
@@ -102,7 +101,10 @@ export async function decompress(
  * console.log(compressSync(new Uint8Array(1000), { format: "gzip" }).length); // 28
  * ```
  */
-export async function ready(wanted: readonly Format[] = formats, direction?: Direction): Promise<void> {
+export async function ready(
+  wanted: readonly Format[] = formats,
+  direction?: "compress" | "decompress",
+): Promise<void> {
   if (!Array.isArray(wanted)) throw wrongType("wanted", "a list of formats", wanted);
   if (!["compress", "decompress", undefined].includes(direction)) {
     throw wrongType("direction", `"compress" or "decompress"`, direction);

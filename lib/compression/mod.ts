@@ -19,5 +19,5 @@
 export { type Compression, createCompression } from "./create_compression.ts";
 export { type ChannelStats, createEventChannel, type EventChannel } from "./events/create_event_channel.ts";
 export type { DictionaryOptions, DictionaryRoute } from "./dictionaries/options.ts";
-export type { ChannelCoding, ChannelEvent, EventChannelOptions } from "./events/options.ts";
-export type { CompressibleResponse, CompressionCoding, CompressionOptions } from "./options.ts";
+export type { ChannelEvent, EventChannelOptions } from "./events/options.ts";
+export type { CompressibleResponse, CompressionOptions } from "./options.ts";

@@ -61,19 +61,6 @@ export class EventLoopDelay {
 }
 
 /**
- * A content coding that responses are compressed with, by its name in HTTP: RFC 8878, RFC 7932 and RFC 1952.
- *
- * @example Compress with gzip alone
- * ```ts
- * import { type CompressionCoding, createCompression } from "@millrace/streams/compression";
- *
- * const codings: CompressionCoding[] = ["gzip"];
- * const compression = createCompression({ codings });
- * ```
- */
-export type CompressionCoding = "zstd" | "br" | "gzip";
-
-/**
  * A response that is about to be sent, as {@linkcode CompressionOptions.filter} sees it.
  *
  * @example Leave pages with secrets alone
@@ -108,18 +95,18 @@ export interface CompressibleResponse {
  */
 export interface CompressionOptions {
   /**
-   * The codings to use, in order of preference among those that a client accepts with equal weight.
+   * The content codings to use, in order of preference among those that a client accepts with equal weight.
    *
    * @default ["zstd", "br", "gzip"]
    */
-  codings?: readonly CompressionCoding[];
+  codings?: readonly ("zstd" | "br" | "gzip")[];
   /**
    * The compression levels: zstd 1 to 22, brotli 0 to 11, gzip 1 to 12. Streamed bodies use lower levels to save much
    * memory: gzip at most 9, zstd 1 instead of 2 or 3, brotli 3 instead of 4.
    *
    * @default { zstd: 3, br: 3, gzip: 6 }
    */
-  levels?: Partial<Record<CompressionCoding, number>>;
+  levels?: Partial<Record<"zstd" | "br" | "gzip", number>>;
   /**
    * Lowers levels under load: `"auto"` uses level 1 while the event loop is more than 20 ms late with its timers.
    *
@@ -157,6 +144,8 @@ export interface CompressionOptions {
    */
   onWarning?: (reason: string) => void;
 }
+
+export type CompressionCoding = NonNullable<CompressionOptions["codings"]>[number];
 
 export const formatOf: Readonly<Record<CompressionCoding, Format>> = {
   zstd: storedCodings.zstd.format,

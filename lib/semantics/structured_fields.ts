@@ -172,23 +172,7 @@ function bareItemOf(field: string | undefined, pattern: RegExp): string | undefi
   }
 }
 
-/**
- * A digest algorithm; broken algorithms are deprecated and not accepted.
- *
- * @example Refuse what arrived otherwise than it was sent
- * ```ts
- * import { type DigestAlgorithm, saveBody, UploadError } from "@millrace/streams/upload";
- *
- * const algorithm: DigestAlgorithm = "sha-256";
- * const headers = { "content-digest": `${algorithm}=:${btoa("\0".repeat(32))}:` };
- * const request = new Request("http://localhost/", { method: "PUT", headers, body: "something else" });
- * try {
- *   await saveBody(request, "uploads/note.txt", { verify: true });
- * } catch (error) {
- *   console.log(error instanceof UploadError && error.code); // DIGEST_MISMATCH
- * }
- * ```
- */
+/** A digest algorithm; broken algorithms are deprecated and not accepted. */
 export type DigestAlgorithm = "sha-256" | "sha-512";
 
 /** The length in bytes of each algorithm's digests. */

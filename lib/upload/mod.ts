@@ -17,7 +17,6 @@ export { saveBody, type SavedBody } from "./sink/save_body.ts";
 export type { SaveBodyOptions } from "./body/upload_options.ts";
 export type { BodySource } from "./body/body_source.ts";
 export type { BodyDestination } from "./sink/open_sink.ts";
-export type { DigestAlgorithm } from "../semantics/mod.ts";
 export { type SavedForm, saveForm } from "./form/save_form.ts";
 export type { FormPart, SaveFormOptions } from "./form/form_options.ts";
 export { createUploadHandler, type UploadHandler } from "./handler/create_upload_handler.ts";

@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
-import { broadcast, SlowBranchError, type SlowBranchPolicy } from "../../lib/batch/mod.ts";
+import { broadcast, type BroadcastOptions, SlowBranchError } from "../../lib/batch/mod.ts";
 import { ReadableStream as Ours } from "../../lib/streams/mod.ts";
 import { tries } from "../support/long_run.ts";
+
+type Policy = NonNullable<BroadcastOptions["policy"]>;
 
 /** A branch added late: the time, the pace of its reader, and perhaps a cancelation. */
 interface Join {
@@ -21,7 +23,7 @@ interface Program {
   readonly isBytes: boolean;
   readonly chunks: number;
   readonly end: "closes" | "errors";
-  readonly policy: SlowBranchPolicy;
+  readonly policy: Policy;
   readonly highWaterMark: number;
   readonly replay: number;
   readonly joins: readonly Join[];
@@ -32,7 +34,7 @@ const programs: fc.Arbitrary<Program> = fc.record({
   isBytes: fc.boolean(),
   chunks: fc.constantFrom(0, 3, 20, 50),
   end: fc.constantFrom("closes", "closes", "errors"),
-  policy: fc.constantFrom<SlowBranchPolicy>("wait", "drop", "error"),
+  policy: fc.constantFrom<Policy>("wait", "drop", "error"),
   highWaterMark: fc.constantFrom(0, 1, 3, Infinity),
   replay: fc.constantFrom(0, 1, 4, 10, Infinity),
   joins: fc.array(

@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
-import { broadcast, SlowBranchError, type SlowBranchPolicy } from "../../lib/batch/mod.ts";
+import { broadcast, type BroadcastOptions, SlowBranchError } from "../../lib/batch/mod.ts";
 import { ReadableStream as Ours } from "../../lib/streams/mod.ts";
 import { tries } from "../support/long_run.ts";
+
+type Policy = NonNullable<BroadcastOptions["policy"]>;
 
 interface Pause {
   readonly microtasks: number;
@@ -25,7 +27,7 @@ interface Program {
   readonly sourceMark: number;
   readonly pulls: readonly (Pause & { readonly chunks: number })[];
   readonly end: "closes" | "errors";
-  readonly policy: SlowBranchPolicy;
+  readonly policy: Policy;
   readonly highWaterMark: number;
   readonly readers: readonly Reader[];
 }
@@ -41,7 +43,7 @@ const programs: fc.Arbitrary<Program> = fc.record({
   sourceMark: fc.constantFrom(0, 1, 5),
   pulls: fc.array(fc.record({ ...pause, chunks: fc.constantFrom(1, 1, 2, 20) }), { maxLength: 20 }),
   end: fc.constantFrom("closes", "closes", "errors"),
-  policy: fc.constantFrom<SlowBranchPolicy>("wait", "drop", "error"),
+  policy: fc.constantFrom<Policy>("wait", "drop", "error"),
   highWaterMark: fc.constantFrom(0, 1, 3, 16, Infinity),
   readers: fc.array(
     fc.record({

@@ -62,20 +62,6 @@ function checkedField(name: string, value: string): string {
 }
 
 /**
- * A content coding that the subscribers of a channel can share: not brotli, which readers cannot join midway.
- *
- * @example Use gzip alone
- * ```ts
- * import { type ChannelCoding, createEventChannel } from "@millrace/streams/compression";
- *
- * const codings: ChannelCoding[] = ["gzip"];
- * const channel = createEventChannel({ codings });
- * channel.close();
- * ```
- */
-export type ChannelCoding = "zstd" | "gzip";
-
-/**
  * Options of {@linkcode createEventChannel}.
  *
  * @example Keep more events for clients that connect again
@@ -89,11 +75,12 @@ export type ChannelCoding = "zstd" | "gzip";
  */
 export interface EventChannelOptions {
   /**
-   * The codings to use, in order of preference among those that a client accepts with equal weight.
+   * The content codings to use, in order of preference among those that a client accepts with equal weight; not brotli,
+   * which readers cannot join midway.
    *
    * @default ["zstd", "gzip"]
    */
-  codings?: readonly ChannelCoding[];
+  codings?: readonly ("zstd" | "gzip")[];
   /**
    * The maximum number of events kept for clients that reconnect; 0 keeps none.
    *
@@ -140,6 +127,8 @@ export interface EventChannelOptions {
    */
   onWarning?: (reason: string) => void;
 }
+
+export type ChannelCoding = NonNullable<EventChannelOptions["codings"]>[number];
 
 export const eventChannelOptions: SchemaOf<EventChannelOptions, Exclude<keyof EventChannelOptions, "retry">> =
   /* @__PURE__ */ schema("createEventChannel()", () => {

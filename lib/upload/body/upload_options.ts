@@ -117,7 +117,7 @@ export interface SaveBodyOptions {
    */
   flush?: boolean;
   /** The algorithm of a digest to compute of the stored bytes. */
-  digest?: DigestAlgorithm;
+  digest?: "sha-256" | "sha-512";
 }
 
 /** Options for this library's handlers only. */
