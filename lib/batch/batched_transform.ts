@@ -15,10 +15,7 @@ export interface BatchedTransform<I, O> {
   readonly writable: BatchedWritableStream<I>;
 }
 
-/**
- * Creates a transform stream of batches. A batch is taken and acknowledged once the readable end has room or a pending
- * read. The strategy's `size()` must not throw: its error would not reach the readable end.
- */
+/** Creates a transform of batches, each taken once the readable end has room. `strategy.size()` must not throw. */
 export function batchedTransform<I, O>(
   transform: TransformBatch<I, O>,
   strategy: QueuingStrategy<I>,

@@ -124,10 +124,7 @@ export function decode(
   });
 }
 
-/**
- * Makes `pair` a pair of streams with a codec between them, with backpressure inside a chunk: a small chunk may
- * decompress to gigabytes, of which only what the reader pulls is produced.
- */
+/** Makes `pair` a pair of streams with a codec between them, which produces only as much output as is read. */
 function codecStream(pair: object, codec: Codec, parameters: SessionParameters, streams: Streams, watch: Watch): void {
   const { ReadableStream, WritableStream } = streams;
   const pump = new Pump(codec, owned(parameters), watch);

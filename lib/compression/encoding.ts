@@ -102,10 +102,7 @@ const BASE_CODING: Readonly<Record<Encoding["coding"], CompressionCoding>> = {
   dcb: "br",
 };
 
-/**
- * Opens an encoder for a streamed body whose `Content-Type` is `type`. Its codec must be loaded.
- * @throws {RangeError} if memory runs out.
- */
+/** Opens an encoder for a streamed body; its codec must be loaded. @throws {RangeError} if memory runs out. */
 export function openBodyEncoder(settings: Settings, encoding: Encoding, type: string | undefined): BodyEncoder {
   const { coding, dictionary, recorder, length } = encoding;
   const limits = type?.toLowerCase().startsWith("text/event-stream") ? EVENT_STREAM_LIMITS : RESPONSE_LIMITS;
@@ -232,10 +229,7 @@ export function unlessItFails<T>({ warn }: Settings, { coding }: Encoding, encod
   }
 }
 
-/**
- * Returns an encoder that opens with its first bytes, so that a stream without data takes no memory. Its first step
- * throws a RangeError if memory runs out.
- */
+/** Returns an encoder that opens with its first bytes, so that a stream without data takes no memory. */
 export function lazyEncoder(open: () => BodyEncoder): BodyEncoder {
   let encoder: BodyEncoder | undefined;
   let isClosed = false;

@@ -82,10 +82,7 @@ export function replaceIn(res: ServerResponse, names: readonly string[], make: (
   };
 }
 
-/**
- * Makes a response behave as if its head were sent, until the returned function is called. `make` sends the head before
- * the first call that depends on it.
- */
+/** Makes a response behave as if its head were sent, until it is released. `make` sends it when a call needs it. */
 export function holdHead(res: ServerResponse, make: () => void): () => void {
   const methods = res as unknown as Record<string, (...given: unknown[]) => unknown>;
   const held = (name: string) => (...given: unknown[]): unknown => {

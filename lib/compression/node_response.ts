@@ -254,10 +254,7 @@ class NodeResponse {
     }
   }
 
-  /**
-   * Passes a chunk of another type to the runtime, which refuses most. Bun writes `String` objects, which cannot be
-   * encoded here: the body is then sent uncompressed, or the chunk is refused.
-   */
+  /** Passes a chunk of another type to the runtime. Bun writes `String` objects, which cannot be encoded here. */
   #asItIs<T>(inPlain: () => T, chunk: unknown, encoding: unknown): T {
     if (this.#isMarked) throw refusal(chunk, encoding);
     this.#isDecided = true;

@@ -36,11 +36,7 @@ export type DictionaryCoding = "dcz" | "dcb";
 /** Fields that describe the bytes of the uncompressed body, not of the encoded one. */
 const OF_THE_BYTES = namesNotWith("encoded");
 
-/**
- * Chooses the coding of a response and adds to its `Vary`; undefined if it is sent uncompressed. `length`: in bytes, if
- * known.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3}
- */
+/** Chooses the coding of a response (RFC 9110, 12.5.3), and adds to its `Vary`; undefined to send it uncompressed. */
 export function chooseCoding(settings: Settings, exchange: Exchange, length?: number): Encoding | undefined {
   const { status, fields } = exchange;
   if (!mayBeCoded(settings, exchange)) return undefined;

@@ -41,10 +41,7 @@ async function inThisTurn<T>(reading: Promise<T>): Promise<T | typeof NO_CHUNK_T
   });
 }
 
-/**
- * Returns the stream of a body's compressed form, which pulls from the source on demand. Whenever the source pauses,
- * the client can decompress all of its chunks so far.
- */
+/** Returns a body's compressed form. Whenever the source pauses, the client can decompress all of its chunks so far. */
 export function encodedBody(source: BodySource, encoder: BodyEncoder): ReadableStream<Uint8Array> {
   return new globalThis.ReadableStream<Uint8Array>(new EncodedBody(source, encoder), { highWaterMark: 0 });
 }

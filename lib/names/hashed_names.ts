@@ -80,10 +80,7 @@ export function parentOf(folder: string): string {
   return folder.slice(0, folder.lastIndexOf("/", folder.length - 2) + 1);
 }
 
-/**
- * Returns the part of `path` with the shape of a hash, which may be a word, for uses where a wrong guess is harmless. A
- * name that consists only of a hash has no such part.
- */
+/** Returns the part of `path` behind a name that looks like a hash, but may be a word: for harmless guesses. */
 export function likelyHash(whole: string): HashedPart | undefined {
   const path = whole.replace(/\.map$/, ""); // a script's map has the hash before both extensions
   const name = fileNameOf(path);

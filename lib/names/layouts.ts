@@ -54,10 +54,7 @@ const MARKS: readonly (readonly [end: RegExp, Layout, folder: string])[] = [
   [/(?:^|\/)webpack-runtime-[\da-f]{20}\.js$/, GATSBY, GATSBY.folder],
 ];
 
-/**
- * The maximum likelihood of text in the folder of a layout: names above it were written by people; 0.4% of hashes
- * exceed it.
- */
+/** The maximum likelihood of text of a hash in a layout's folder; 0.4% of hashes exceed it. */
 const MAX_TEXT_LIKELIHOOD = 4;
 
 export interface Place {

@@ -7,10 +7,7 @@ import {
   TextCursor,
 } from "./reference.ts";
 
-/**
- * Lists the files that a style sheet or `style` may load, in linear time: imports, images, and the first file of each
- * font with Latin letters.
- */
+/** Lists the files that a style sheet may load: imports, images, the first file of each font with Latin letters. */
 export function styleReferences(css: string): Reference[] {
   return new StyleReader(css).read();
 }

@@ -56,10 +56,7 @@ interface Inside {
   readonly _handle?: { readonly _parent?: { readStart?(): void; readStop?(): void } } | null;
 }
 
-/**
- * Pauses or resumes the reads of a TLS socket from the network, in addition to `pause()` and `resume()`: Deno's socket
- * receives without limit while it is paused (138 MB in 1.5 s). Does nothing if the internals differ.
- */
+/** Pauses or resumes reads of a TLS socket, if it can: a paused one of Deno receives without limit, 138 MB in 1.5 s. */
 export function pauseTlsReads(socket: TLSSocket, held: boolean): void {
   if (!isDeno) return;
   const below = (socket as unknown as Inside)._handle?._parent;

@@ -68,10 +68,7 @@ export const fileStatus: (path: string) => FileStatus = deno
     return { isFile: found.isFile(), size, mtimeMs, ctimeMs, ino };
   };
 
-/**
- * Returns the flags to open a file only for flushing: links are not followed, and a pipe does not block. Windows
- * flushes only with write access.
- */
+/** Returns the flags to open a file only for flushing; not a link or a pipe. Windows needs write access. */
 export function flushFlags(): number {
   const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY, O_RDWR } = constants;
   return (process.platform === "win32" ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK;
@@ -116,10 +113,7 @@ function isSince(version: string, first: readonly number[]): boolean {
   return different < 0 || parts[different] > first[different];
 }
 
-/**
- * Returns a part of a file, opened when it is sent, as a body that Bun's server sends with `Content-Length`, twice as
- * fast as a stream; undefined on other runtimes.
- */
+/** Returns a part of a file as a body for Bun's server, twice as fast as a stream; undefined on other runtimes. */
 export function fileSlice(path: string, start: number, end: number): Blob | undefined {
   return bun?.file(path).slice(start, end);
 }

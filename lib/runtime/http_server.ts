@@ -12,10 +12,7 @@ export function isFromBunServer(request: Request, server: unknown): boolean {
   return typeof requestIP === "function" && (server as BunServer).requestIP(request) !== null;
 }
 
-/**
- * Whether the runtime's server continues to receive a body without limit after the response (Deno). Only a failing
- * response stream stops that: it closes the connection, and is printed.
- */
+/** Whether the server receives a body without limit after the response, unless that is a stream that fails (Deno). */
 export const readsOnAfterAnswer: boolean = "Deno" in globalThis;
 
 /** Whether the runtime's server buffers bytes beyond a read's chunk without limit (Deno). */

@@ -12,10 +12,7 @@ function workerEnvironment(): Record<string, string> {
   };
 }
 
-/**
- * A function that runs a job in a worker, and posts results. Once the signal is aborted, it must close its files and
- * return: terminating the thread would leave descriptors open.
- */
+/** A function that runs a job in a worker; once the signal is aborted, it must close its files and return. */
 export type WorkerJob<Job, Message> = (
   job: Job,
   post: (message: Message) => void,

@@ -23,10 +23,7 @@ export function contentTaker(request: Request): ContentTaker {
   return () => isThere ? request.blob() : Promise.resolve(undefined);
 }
 
-/**
- * Reads those names of a form's files that only Bun knows from its own output: of files appended under another name,
- * and of paths. Its parser drops entries and changes names.
- */
+/** Reads the names that only Bun's output has: of files appended under another name, and of paths. */
 export function namesInForm(form: FormData): Promise<(string | undefined)[]> | undefined {
   const values = Array.from(form.values());
   if (!("Bun" in globalThis) || !values.some((value) => (value as Partial<File>).name !== undefined)) return undefined;
@@ -74,10 +71,7 @@ export function isDisturbed(stream: object): boolean {
 
 const CLAIMED: unique symbol = Symbol.for("@millrace/streams.claimed") as never;
 
-/**
- * Claims an iterator or a stream of Node permanently, like a lock. @returns false if this or another copy of the
- * package has claimed it.
- */
+/** Claims an iterator or a stream permanently, like a lock. @returns false if it is claimed, also by another copy. */
 export function claim(object: object): boolean {
   const claimed = (globalThis as { [CLAIMED]?: WeakSet<object> })[CLAIMED] ??= new WeakSet();
   const isFree = !claimed.has(object);

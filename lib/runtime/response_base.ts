@@ -56,10 +56,7 @@ function makeNativeShell(): ResponseShellClass {
   };
 }
 
-/**
- * Returns a class that extends Response without calling its constructor. The properties of its instances are those of
- * their native side.
- */
+/** Returns a class that extends Response without a call of its constructor, and reads `keys` from a native side. */
 function standIn(keys: readonly PropertyKey[]): ResponseShellClass {
   const Response = loadResponse();
   function StandIn(): void {

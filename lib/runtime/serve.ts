@@ -194,10 +194,7 @@ export interface RunningServer {
   /** The URL of the server, such as `http://127.0.0.1:8080/`. */
   readonly url: string;
   readonly port: number;
-  /**
-   * Stops accepting connections, lets requests finish for at most `graceMs`, and then closes them (not on Deno). A
-   * further call can shorten that time.
-   */
+  /** Stops accepting connections, and closes all after `graceMs` (not on Deno). A further call can shorten that. */
   readonly stop: (graceMs: number) => Promise<void>;
   /** Makes new connections use another certificate; throws if it is invalid or the runtime cannot change it. */
   readonly renew: (tls: NonNullable<ServeOptions["tls"]>) => void;

@@ -52,10 +52,7 @@ export async function copyObject(
   return await copyOne(context, object, to, isAsItIs ? undefined : all, all, options);
 }
 
-/**
- * Copies an object. Few stores support conditions on copies: with one, a small object is sent by this process, a larger
- * one is copied in parts.
- */
+/** Copies an object; with a condition, which few stores support on copies, by sending it or by copying its parts. */
 async function copyOne(
   context: UploadContext,
   source: JoinedObject,

@@ -25,10 +25,7 @@ const MEMBER = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64})(?:[ \t]*;[ \t]*[qQ]=(0(?:\.
 /** The maximum length of a member: longer ones name no stored coding and are skipped, which keeps the time linear. */
 const MAX_MEMBER_LENGTH = 256;
 
-/**
- * Parses the `Accept-Encoding` field of a request, whose lines are joined with commas; malformed members are skipped.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3}
- */
+/** Parses `Accept-Encoding`, its lines joined with commas; malformed members are skipped (RFC 9110, 12.5.3). */
 export function acceptedCodings(field: string | null | undefined): AcceptedCodings {
   if (field === null || field === undefined) return NO_FIELD;
   return recent.get(field) ?? notRecent(field);

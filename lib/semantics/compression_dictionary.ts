@@ -5,10 +5,7 @@ const HASH_LENGTH = 32;
 /** The maximum length of the field; browsers send 46 characters. */
 const MAX_FIELD_LENGTH = 512;
 
-/**
- * Parses `Available-Dictionary`: a SHA-256 in canonical base64, of 44 characters; `undefined` if it is malformed.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9842#section-2.2}
- */
+/** Parses `Available-Dictionary`, a SHA-256 in base64; undefined if it is malformed (RFC 9842, section 2.2). */
 export function availableDictionary(field: string): string | undefined {
   if (field.length > MAX_FIELD_LENGTH) return undefined;
   let hash: Uint8Array | undefined;
@@ -52,10 +49,7 @@ export function siteDictionaryField(basePath: string): string {
 
 const RELATION = '>; rel="compression-dictionary"';
 
-/**
- * Returns the `Link` field with which a browser loads the dictionary at the decoded `path`, once it is idle.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9842#section-3}
- */
+/** Returns the `Link` field with which a browser loads the dictionary at a decoded path (RFC 9842, section 3). */
 export function linkToDictionary(path: string): string {
   return `<${encodedPath(path.replaceAll("%", "%25"))}${RELATION}`;
 }
@@ -104,11 +98,7 @@ export interface CrossOriginFields {
   readonly allowOrigin: string | null | undefined;
 }
 
-/**
- * Whether a response may be compressed with a dictionary: not for pages of another origin that may not read it, since
- * its size would reveal the content.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9842#section-9.3.3}
- */
+/** Whether a page may read a response: its size with a dictionary would reveal the content (RFC 9842, 9.3.3). */
 export function mayUseDictionary({ site, mode, origin, allowOrigin }: CrossOriginFields): boolean {
   if (isAbsent(site) || site === "same-origin") return true;
   if (isAbsent(mode) || mode === "navigate" || mode === "same-origin") return true;

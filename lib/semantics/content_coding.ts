@@ -57,11 +57,7 @@ export function isUndoable(coding: ContentCoding | undefined): coding is Undoabl
 /** Each run of spaces is matched once, at its start: otherwise long runs would take quadratic time. */
 const OUTER_SPACE = /^[ \t]+|(?<![ \t])[ \t]+$/g;
 
-/**
- * Lists the codings of a `Content-Encoding` field in the order in which they were applied, without `identity`. Unknown
- * names, and codings with a dictionary, are listed in lower case.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-8.4}
- */
+/** Lists the codings of `Content-Encoding` as applied, without `identity`, in lower case if unknown (RFC 9110, 8.4). */
 export function contentCodings(field: string): (UndoableCoding | { readonly unknown: string })[] {
   const whole = codingNamed(field);
   if (isUndoable(whole)) return [whole]; // the usual case

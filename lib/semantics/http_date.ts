@@ -57,10 +57,7 @@ function daysIn(year: number, month: number): number {
   return date.getUTCDate();
 }
 
-/**
- * Formats ms since 1970 as an HTTP date, such as `Sun, 06 Nov 1994 08:49:37 GMT`; fractions of a second are dropped.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7}
- */
+/** Formats ms since 1970, rounded down, as an HTTP date: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7). */
 export function formatHTTPDate(ms: number): string {
   return new Date(ms).toUTCString();
 }

@@ -53,11 +53,7 @@ const RANGE = new RegExp(`^${TOKEN}/${TOKEN}$`);
 export class MediaRanges {
   readonly #ranges: readonly string[];
 
-  /**
-   * Parses media ranges as in `Accept`, given as one text or a list, without weights or parameters. `name`: the
-   * option's.
-   * @throws {TypeError} if it is invalid or empty.
-   */
+  /** Parses media ranges of the option `name`, without weights or parameters. @throws {TypeError} if one is invalid. */
   constructor(accept: string | readonly string[], name = "accept") {
     const given: readonly unknown[] = typeof accept === "string" ? accept.split(",") : accept;
     const ranges = Array.isArray(given) && given.length > 0 ? given : [given];

@@ -14,11 +14,7 @@ export function ifMatchHolds(field: string, tag: string | undefined): boolean {
   return field === tag ? !isWeak(tag) : lists(field, tag, strongly);
 }
 
-/**
- * Whether `If-None-Match` is `*` or contains the quoted tag, weak or strong, so that its condition is false. Members
- * after a malformed one are ignored.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-13.1.2}
- */
+/** Whether `If-None-Match`, which is false then, is `*` or has the quoted tag, weak or strong (RFC 9110, 13.1.2). */
 export function ifNoneMatchLists(field: string, tag: string | undefined): boolean {
   if (tag === undefined) return field.trim() === "*";
   return field === tag || lists(field, tag, weakly);
@@ -62,27 +58,17 @@ function isSeparator(code: number): boolean {
   return code === COMMA || isSpace(code);
 }
 
-/**
- * Whether `If-Unmodified-Since` holds for a time in ms since 1970, or is ignored because it is not a date.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-13.1.4}
- */
+/** Whether `If-Unmodified-Since` holds for a time in ms since 1970, or is no date (RFC 9110, 13.1.4). */
 export function ifUnmodifiedSinceHolds(field: string, lastModified: number): boolean {
   return wholeSeconds(lastModified) <= (parseHTTPDate(field) ?? Infinity);
 }
 
-/**
- * Whether `If-Modified-Since` holds for a time in ms since 1970, or is ignored because it is not a date.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-13.1.3}
- */
+/** Whether `If-Modified-Since` holds for a time in ms since 1970, or is no date (RFC 9110, 13.1.3). */
 export function ifModifiedSinceHolds(field: string, lastModified: number): boolean {
   return wholeSeconds(lastModified) > (parseHTTPDate(field) ?? -Infinity);
 }
 
-/**
- * Whether `If-Range` names the quoted tag, which must be strong, or exactly the time of the last change in ms since
- * 1970.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-13.1.5}
- */
+/** Whether `If-Range` names the strong tag, or the time of the last change in ms since 1970 (RFC 9110, 13.1.5). */
 export function ifRangeNames(field: string, tag: string, lastModified: number | undefined): boolean {
   if (field.trimStart().startsWith('"')) return field.trim() === tag;
   return lastModified !== undefined && parseHTTPDate(field) === wholeSeconds(lastModified);

@@ -27,10 +27,7 @@ export function parseDictionary(text: string): Map<string, DictionaryValue> {
   return new Parser(text).dictionary();
 }
 
-/**
- * Parses a Structured Fields item that should be a byte sequence, like a member in {@linkcode parseDictionary}.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9651#section-4.2}
- */
+/** Parses an item that should be a byte sequence, like a member in {@linkcode parseDictionary} (RFC 9651, 4.2). */
 export function parseItem(text: string): DictionaryValue {
   return new Parser(text).item();
 }
@@ -141,21 +138,13 @@ class Parser {
   }
 }
 
-/**
- * Parses a Structured Fields item that should be a boolean, with any parameters; undefined if it is missing or
- * malformed.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9651#section-3.3.6}
- */
+/** Parses an item that should be a boolean; undefined if it is missing or malformed (RFC 9651, 3.3.6). */
 export function parseBoolean(field: string | undefined): boolean | undefined {
   const value = bareItemOf(field, /^ *\?([01])(?=[ ;]|$)/);
   return value === undefined ? undefined : value === "1";
 }
 
-/**
- * Parses a Structured Fields item that should be a non-negative integer, with any parameters; undefined for anything
- * else.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9651#section-3.3.1}
- */
+/** Parses an item that should be a whole number from 0; undefined for anything else (RFC 9651, 3.3.1). */
 export function parseNaturalNumber(field: string | undefined): number | undefined {
   const value = bareItemOf(field, /^ *(-?\d{1,15})(?=[ ;]|$)/);
   return value === undefined || Number(value) < 0 ? undefined : Math.abs(Number(value));

@@ -12,9 +12,7 @@ export class GrowingBytes {
   #buffer = new Uint8Array(0);
   readonly #kept: number;
 
-  /**
-   * @param kept The maximum capacity that `clear()` keeps, so that one long line does not occupy its memory for ever.
-   */
+  /** @param kept The maximum capacity that `clear()` keeps. */
   constructor(kept: number = 64 * 1024) {
     this.#kept = kept;
   }
@@ -28,11 +26,7 @@ export class GrowingBytes {
     return this.#buffer[this.length - 1]; // the view `bytes` would cost as much as a short chunk of lines
   }
 
-  /**
-   * Returns the buffer, with room for `size` bytes from `length` on.
-   *
-   * @throws {RangeError} if the runtime has no buffer that is large enough.
-   */
+  /** Returns the buffer, with room for `size` bytes from `length` on. @throws {RangeError} if none is that large. */
   room(size: number): Uint8Array<ArrayBuffer> {
     const length = this.length + size;
     if (length > this.#buffer.length) this.#replace(Math.max(length, 2 * this.#buffer.length, MIN_BUFFER));

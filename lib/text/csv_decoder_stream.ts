@@ -33,9 +33,7 @@ class CsvReader<T> extends RecordReader<T> {
   #bytesBefore = 0;
   #innerEnds = 0;
 
-  /**
-   * @param separator The character between two fields. Default: the one that the first line names, otherwise a comma.
-   */
+  /** @param separator Default: the one that the first line names, otherwise a comma. */
   constructor(options: ReturnType<typeof csvDecoderStreamOptions>, separator: string | undefined) {
     super();
     const { maxRecordLength } = options;

@@ -32,10 +32,7 @@ const BLANK = /^[ \t\r]*$/;
 /** The maximum length of lines that are checked for being blank first; JSON.parse() fails for longer blank ones. */
 const MAX_CHECKED_BLANK = 1;
 
-/**
- * A reader that calls `JSON.parse()` for each line. One call for a whole batch is no faster, since it needs a check
- * that no value begins in one line and ends in another.
- */
+/** A reader of values, each by `JSON.parse()`: one call for a batch is no faster, as values may span lines. */
 class JsonLineReader<T> extends RecordReader<T> {
   readonly #onInvalid: OnInvalid<T>;
   readonly #text: CompleteLines;

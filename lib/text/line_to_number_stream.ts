@@ -22,10 +22,7 @@ const MAX_COLLECTED = MAX_NUMBER_LENGTH + BYTE_ORDER_MARK.length + 1;
 
 type OnInvalid = NonNullable<LineToNumberStreamOptions["onInvalid"]>;
 
-/**
- * Converts lines to numbers. A line of a few digits, the usual case, is converted digit by digit; any other line, and
- * one that is cut by the end of a chunk, is read as a whole.
- */
+/** Converts lines to numbers: those of a few digits, the usual case, digit by digit, others as a whole. */
 class NumberReader implements Transformer<ArrayBuffer | ArrayBufferView, number> {
   readonly #parser = new NumberParser();
   readonly #onInvalid: OnInvalid | undefined;

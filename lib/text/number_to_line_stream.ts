@@ -2,10 +2,7 @@ import { batchedTransform } from "../batch/internal.ts";
 import { asStreamPair, described } from "../streams/internal.ts";
 import type { ReadableStream, WritableStream } from "../streams/mod.ts";
 
-/**
- * The digits of each number below 10,000 as four ASCII bytes, the first one in the lowest bits: one little-endian store
- * of 32 bits writes all four, twice as fast as a store for each digit.
- */
+/** The four ASCII digits of numbers below 10,000: a store of 32 bits is twice as fast as one for each digit. */
 const FOUR_DIGITS: Uint32Array = new Uint32Array(10_000);
 const ZEROS = 0x30303030;
 const LINE_FEED = 10;
@@ -102,11 +99,7 @@ export const MAX_LINE_LENGTH = 26; // -0.0000012345678901234567
 
 const EIGHT_DIGITS = 100_000_000;
 
-/**
- * Writes numbers as lines of ASCII digits into bytes, a whole batch at a call and without a string for each.
- *
- * Line feeds are only at the ends of lines, so the bytes show the lines of a batch.
- */
+/** Writes batches of numbers as lines of ASCII digits into bytes, without a string for each. */
 export class NumberFormatter {
   /** After a call: the index of the first number of the batch that was not written. */
   next = 0;

@@ -122,10 +122,7 @@ export interface SaveBodyOptions {
 
 /** Options for this library's handlers only. */
 export interface InnerOptions {
-  /**
-   * Whether the body of a failed upload is left for the caller to read, instead of being cancelled: servers receive all
-   * of a cancelled body, at full speed.
-   */
+  /** Whether a failed upload's body is left to the caller: servers receive all of a cancelled one, at full speed. */
   readonly leavesBody?: boolean;
   /** Whether the chunks of the body have no other owner, so that their memory can be freed at once. */
   readonly ownsChunks?: boolean;

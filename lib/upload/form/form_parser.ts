@@ -9,10 +9,7 @@ const MAX_REPETITIONS = 32;
 /** A valid boundary: characters by RFC 2046, section 5.1.1, and others that senders use. */
 const boundaryPattern = /^[!-~](?:[ -~]{0,68}[!-~])?$/;
 
-/**
- * @throws {UploadError} `UNSUPPORTED` if the body is not a form, or is compressed; `MALFORMED` if its boundary is
- * invalid.
- */
+/** @throws {UploadError} `UNSUPPORTED` for no form or a compressed one; `MALFORMED` for an invalid boundary. */
 export function boundaryOf(source: BodySource, contentType: string | undefined, decode: boolean): string {
   if (typeof source !== "object" || source === null) {
     throw new TypeError(`The source of a form must be a Request, a stream or a request of node, not ${String(source)}`);

@@ -106,12 +106,7 @@ export async function requireFile(
   return file;
 }
 
-/**
- * Checks a file, in whatever way it comes: its type, its name at the sender, the name it gets, and the file it replaces.
- * The conditions of a PUT `request` must hold.
- *
- * @returns The name; undefined if `name()` gives none.
- */
+/** Checks a file's type and names, the file it replaces, and a PUT's conditions; undefined if `name()` gives none. */
 export async function admitFile(
   settings: Settings,
   info: UploadInfo,

@@ -3,10 +3,7 @@ import { Pause } from "../../timers/mod.ts";
 import type { Answer } from "./incoming.ts";
 import type { Handled } from "./handle_upload.ts";
 
-/**
- * The maximum wait in ms for {@linkcode MAX_DRAINED_BYTES} bytes, and before the end of a delayed response. Bun sends
- * no length for a stream, so its clients may wait for the end.
- */
+/** The maximum wait in ms for {@linkcode MAX_DRAINED_BYTES} bytes, and before the end of a delayed response. */
 const SHORT_LINGER_TIMEOUT = 500;
 /** The delay in ms of a response if only a delay keeps the runtime from receiving the whole body. */
 const ANSWER_DELAY = 250;
@@ -27,10 +24,7 @@ function responseOf({ status, fields, body }: Answer): Response {
   return new Response(body as BodyInit | undefined, { status, headers });
 }
 
-/**
- * Returns the response to a request that may still be sending. The response's end is delayed, since at the end servers
- * close the connection, or read the whole body.
- */
+/** Returns the response to an unfinished request. Its end is delayed: servers close then, or read all of the body. */
 export async function lingeringResponse(handled: Handled, request: Request): Promise<Response> {
   const { bytes } = handled;
   const { body, headers } = request;

@@ -43,10 +43,7 @@ export interface ContainedPlace {
   release(): void;
 }
 
-/**
- * Keeps the folder of a path open if the system allows that. Elsewhere `verify()` checks again, once the file is open,
- * and once it has its name.
- */
+/** Keeps a path's folder open if the system can; elsewhere `verify()` checks the open file, and its name, again. */
 export function containedPlace(destination: string | URL, root: string | URL | undefined): ContainedPlace {
   const path = containedPath(destination, root);
   const parent = dirname(path);

@@ -62,10 +62,7 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array[] {
   return [joinBytes(pieces, pieces.reduce((sum, { length }) => sum + length, 0))];
 }
 
-/**
- * Splits pieces so that they fill the files of a series, which never splits a chunk. No copies are needed: a write is
- * acknowledged once the system has the bytes.
- */
+/** Splits pieces, without copies, so that they fill the files of a series, which never splits a chunk. */
 function filling({ maxFileSize, room }: RotatingFileWritable): typeof joined {
   return (pieces) => {
     const chunks: Uint8Array[] = [];

@@ -123,10 +123,7 @@ async function stored(
 /** The interval at which the size of the file is checked, in ms. */
 const INTERVAL = 50;
 
-/**
- * Returns the stream of a body if the runtime can write it without this process: the connection ends it at its length,
- * and no digest is needed.
- */
+/** Returns a body's stream if the runtime can write it alone: its length is known, and no digest is needed. */
 function unseenStream(
   source: BodySource,
   { digests }: Announced,
@@ -138,10 +135,7 @@ function unseenStream(
   return fieldOf(source, "content-length") === undefined ? undefined : source.body;
 }
 
-/**
- * Writes a stream to a file, bypassing JavaScript if the runtime can. On Bun that takes a tenth of the memory and half
- * of the time of reading it.
- */
+/** Writes a stream to a file by the runtime itself: on Bun a tenth of the memory and half of the time. */
 export async function transfer(
   stream: ReadableStream<Uint8Array>,
   sink: StreamTaker,

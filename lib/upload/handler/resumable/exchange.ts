@@ -158,10 +158,7 @@ export function infoOf({ request, settings }: Exchange, record: SessionRecord): 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-/**
- * Stores the data of a session, calls `onComplete()`, and returns the response; repeated after a kill or a lost
- * response. The session is removed if that fails permanently.
- */
+/** Stores a session's data and returns the response, also again; removes the session if that fails permanently. */
 export async function complete(exchange: Exchange, session: OpenSession): Promise<Answer> {
   try {
     return await store(exchange, session);
