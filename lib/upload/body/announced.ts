@@ -44,7 +44,7 @@ export interface Announced {
 
 /** Returns the announcements in header fields and options. @throws {UploadError} if an announcement is malformed, missing, or exceeds a limit. */
 export function announcedOf(source: BodySource, options: SaveBodyOptions): Announced {
-  const { maxBytes = Infinity, verify = true } = options;
+  const { maxBytes = Infinity } = options;
   // The fields of a response with a content coding describe its encoded bytes, although it yields decoded ones.
   const isDecoded = source instanceof Response && source.headers.has("content-encoding");
   const field = (name: string): string | undefined => isDecoded ? undefined : fieldOf(source, name);
@@ -52,7 +52,6 @@ export function announcedOf(source: BodySource, options: SaveBodyOptions): Annou
   if (expectedBytes !== undefined && expectedBytes > maxBytes) {
     throw new UploadError("TOO_LARGE", `The body has ${expectedBytes} bytes, and at most ${maxBytes} are accepted`);
   }
-  if (!verify) return { expectedBytes, digests: new Map() };
   const digests = new Map<string, ReadonlyMap<DigestAlgorithm, string>>();
   for (const name of DIGEST_FIELDS) {
     const value = field(name.toLowerCase());

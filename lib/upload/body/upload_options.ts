@@ -43,14 +43,6 @@ export interface SaveBodyOptions {
    */
   expectedBytes?: number;
   /**
-   * Whether the received bytes are compared with the request's `Content-Digest` and `Repr-Digest` fields, if any (RFC
-   * 9530). A difference is an {@linkcode UploadError} `DIGEST_MISMATCH`. A digest announced for the trailers (`Trailer:
-   * Content-Digest`) is a `TRAILER_DIGEST` error before the body is read.
-   *
-   * @default true
-   */
-  verify?: boolean;
-  /**
    * The maximum wait for the next byte in ms, then an {@linkcode UploadError} `TIMEOUT`.
    *
    * @default Infinity
@@ -134,12 +126,11 @@ export interface InnerOptions {
 
 export function bodyMembers(): SchemaOf<
   SaveBodyOptions,
-  "maxBytes" | "verify" | "idleTimeout" | "minRate" | "timeout" | "decode" | "overwrite" | "flush"
+  "maxBytes" | "idleTimeout" | "minRate" | "timeout" | "decode" | "overwrite" | "flush"
 >["members"] {
   return {
     maxBytes: integer(0, Infinity, Infinity),
     expectedBytes: integer(0, Number.MAX_SAFE_INTEGER),
-    verify: bool(true),
     idleTimeout: timeLimit(Infinity),
     minRate: number(0, Number.MAX_SAFE_INTEGER, 0),
     timeout: timeLimit(Infinity),

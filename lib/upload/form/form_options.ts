@@ -61,8 +61,8 @@ export function randomName(filename: string, contentType: string, endings: reado
 }
 
 /**
- * Options of {@linkcode saveForm}. Options for receiving, such as `maxBytes`, `expectedBytes`, `verify` and `timeout`,
- * apply to the whole body of the request; `root`, `overwrite`, `mode`, `flush` and `digest` to each file.
+ * Options of {@linkcode saveForm}. Options for receiving, such as `maxBytes`, `expectedBytes` and `timeout`, apply to
+ * the whole body of the request; `root`, `overwrite`, `mode`, `flush` and `digest` to each file.
  *
  * @example One picture of at most 5 MB, and a few words
  * ```ts

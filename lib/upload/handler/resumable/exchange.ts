@@ -212,8 +212,8 @@ async function verified(
   session: OpenSession,
 ): Promise<Readonly<Partial<Record<DigestAlgorithm, string>>>> {
   const { "repr-digest": announced } = session.record.fields;
-  const { verify = true, digest } = settings.save;
-  const expected = verify && announced !== undefined ? parseDigestField("Repr-Digest", announced) : new Map();
+  const { digest } = settings.save;
+  const expected = announced !== undefined ? parseDigestField("Repr-Digest", announced) : new Map();
   const algorithms = new Set<DigestAlgorithm>(expected.keys());
   if (digest !== undefined) algorithms.add(digest);
   if (algorithms.size === 0) return {};
