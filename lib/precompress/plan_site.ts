@@ -262,8 +262,9 @@ async function besideTheirs(
   const { format, settings } = planned;
   const path = variantPath(wanted.file.path, format);
   const found: VariantRecord = { state: "found", settings, size: occupant.size, sha256: occupant.sha256 };
-  if (usable?.state === "found" && usable.sha256 === occupant.sha256) return { ...planned, record: usable };
-  if (!await isTheirForm(former.folder, path, wanted, ledger)) return undefined;
+  const isKnown = usable?.state === "found" && usable.sha256 === occupant.sha256;
+  if (!await isTheirForm(former.folder, path, { ...wanted, isKnown }, ledger)) return undefined;
+  if (isKnown) return { ...planned, record: usable };
   const isFinal = occupant.isLink || usable?.state === "unworthy";
   return { ...planned, ...(isFinal ? { record: found } : { theirs: found }) };
 }
@@ -272,12 +273,13 @@ async function besideTheirs(
 async function isTheirForm(
   folder: Folder,
   path: string,
-  wanted: Wanted,
+  wanted: Wanted & { readonly isKnown?: boolean },
   ledger: RunLog,
 ): Promise<boolean> {
-  const { content, dictionary, file, format } = wanted;
+  const { content, dictionary, file, format, isKnown = false } = wanted;
   const isForm = async (): Promise<boolean> => {
     if (format === "gzip" && !await isGzipReadWhole(folder.at(path), content.size)) return false;
+    if (isKnown) return true; // earlier versions recorded files of several members, too
     const bytes = await dictionary?.folder.bytesOf(dictionary.path);
     return await decodesTo(content, await openFileReadable(folder.at(path)), format, bytes);
   };
@@ -299,16 +301,22 @@ function settingsOf({ format, plain, dictionary }: Wanted, { settings: { levels,
 
 const suffixes = Object.values(extensions);
 
+/** Returns a function that returns whether a path is that of an unknown file, of its variant, or below it. */
+export function unknownPlaces(unknown: ReadonlySet<string>): (path: string) => boolean {
+  const isBelow = (path: string, end = path.lastIndexOf("/")): boolean =>
+    unknown.has(path) || (end > 0 && isBelow(path.slice(0, end)));
+  return (path) =>
+    isBelow(path) || suffixes.some((each) => path.endsWith(each) && unknown.has(path.slice(0, -each.length)));
+}
+
 /** Decides about all files in the target that runs wrote and that are no longer needed. */
 async function planStale({ unreadable }: Found, plan: Plan, context: Context): Promise<void> {
-  const { former, ledger, settings: { followLinks } } = context;
+  const { former, ledger, settings: { followLinks, signal } } = context;
   // A folder that could not be read may still have its files.
-  const unknown = [...unreadable, ...plan.unknown];
-  /** Whether a path is that of an unknown file, of its variant, or below it, or has a link that is not followed. */
-  const isUnknown = (path: string) =>
-    !followLinks && path.startsWith("../") ||
-    unknown.some((each) => path.startsWith(`${each}/`) || ["", ...suffixes].some((suffix) => path === each + suffix));
+  const isBelow = unknownPlaces(unreadable.union(plan.unknown));
+  const isUnknown = (path: string): boolean => !followLinks && path.startsWith("../") || isBelow(path);
   for (const path of former.paths) {
+    signal?.throwIfAborted();
     if (plan.decided.has(await former.placeOf(path))) continue;
     if (isUnknown(path)) {
       ledger.stuck.add(path);

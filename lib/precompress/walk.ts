@@ -1,5 +1,5 @@
-import type { Stats } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
+import type { Dirent, Stats } from "node:fs";
+import { lstat, readdir, stat } from "node:fs/promises";
 import { basename, isAbsolute, join, relative, sep } from "node:path";
 import { holds, isOneFolder, realPathOf } from "../files/internal.ts";
 import { isTemporaryName } from "../files/mod.ts";
@@ -71,6 +71,8 @@ class Walker {
   readonly #options: WalkOptions;
   #realRoot = "";
   #visited = new Set<string>();
+  /** The visited paths whose names may be decoded from names that are not UTF-8. */
+  #decoded = new Set<string>();
   #links: FolderLink[] = [];
 
   constructor(root: Folder, options: WalkOptions) {
@@ -104,7 +106,7 @@ class Walker {
       if (isTemporaryName(entry.name)) this.tree.temporaries.push(path);
       else if (isOwnName(entry.name)) continue;
       else if (isHidden && !this.#options.dotfiles) this.tree.dotfiles++;
-      else await this.#attempt(path, () => this.#visitEntry(path, entry.isSymbolicLink(), entry.isDirectory(), above));
+      else await this.#attempt(path, async () => await this.#visitEntry(path, await this.#entryOf(path, entry), above));
     }
   }
 
@@ -117,15 +119,21 @@ class Walker {
     }
   }
 
-  async #visitEntry(path: string, isLink: boolean, isFolder: boolean, above: readonly string[]): Promise<void> {
-    if (isLink) return await this.#visitLink(path, above);
-    if (isFolder) return await this.#visit(path, [...above, join(above.at(-1)!, basename(path))]);
-    const found = await stat(this.#root.at(path)).catch((error) => {
-      // A name that is not UTF-8 is decoded to the name of another file, which does not exist.
-      if (error.code === "ENOENT" && path.includes("\ufffd")) throw new Error("its name is not UTF-8: rename it");
-      throw error;
+  /** Returns the entry at a path. A name that is not UTF-8 is decoded to the name of another file, which may exist. */
+  async #entryOf(path: string, entry: Dirent): Promise<Dirent | Stats> {
+    if (!entry.name.includes("\ufffd")) return entry;
+    const found = this.#decoded.has(path) ? undefined : await lstat(this.#root.at(path)).catch((error) => {
+      if (error.code !== "ENOENT") throw error;
     });
-    this.#add(path, found, above);
+    this.#decoded.add(path);
+    if (!found) throw new Error("its name is not UTF-8: rename it");
+    return found;
+  }
+
+  async #visitEntry(path: string, entry: Dirent | Stats, above: readonly string[]): Promise<void> {
+    if (entry.isSymbolicLink()) return await this.#visitLink(path, above);
+    if (entry.isDirectory()) return await this.#visit(path, [...above, join(above.at(-1)!, basename(path))]);
+    this.#add(path, await stat(this.#root.at(path)), above);
   }
 
   async #visitLink(path: string, above: readonly string[]): Promise<void> {

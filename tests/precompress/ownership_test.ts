@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { chmod, chown, mkdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { decompress } from "../../lib/codecs/mod.ts";
+import { extensions } from "../../lib/precompress/formats.ts";
 import { cleanPrecompressed, manifestName, precompress, readManifest } from "../../lib/precompress/mod.ts";
+import { unknownPlaces } from "../../lib/precompress/plan_site.ts";
 import { sourceText } from "../support/bytes.ts";
 import { contents, inFolder, listed, writeTree } from "../support/folders.ts";
 import { needs } from "../support/needs.ts";
@@ -98,6 +101,18 @@ test("a .gz of several members, of which browsers read the first, is in the way;
         ),
       );
     }
+    const manifest = join(folder, "site", manifestName); // of a version that took every gzip file that decodes
+    const { files: records } = JSON.parse(await readFile(manifest, "utf8"));
+    const sha256 = createHash("sha256").update(members).digest("hex");
+    records["a.gff3"].variants.gzip = {
+      ...records["c.gff3"].variants.gzip,
+      state: "found",
+      size: members.length,
+      sha256,
+    };
+    await writeFile(manifest, JSON.stringify({ version: 1, copied: false, files: records }));
+    const { found, problems } = await precompress(join(folder, "site"), quick);
+    assert.deepEqual([found, problems.length], [["c.gff3.zst"], 3]);
   }));
 
 test("a link that leads out of the folder is told and not followed, unless followLinks asks for it", {
@@ -465,13 +480,37 @@ test(
     inFolder(async (folder) => {
       await writeTree(folder, { "page.html": page });
       // By a shell: Deno writes such names otherwise.
-      const { status } = spawnSync("sh", ["-c", 'cp page.html "$(printf "caf\\351.html")"'], { cwd: folder });
+      const script = 'n() { printf "$1"; }; mkdir "$(n "d\\376")"; cp page.html "$(n "d\\376")/in.html"; ' +
+        'cp page.html "$(n "caf\\351.html")"; cp page.html "$(n "two\\357\\277\\275.html")"; ln -s page.html "$(n "two\\377.html")"';
+      const { status } = spawnSync("sh", ["-c", script], { cwd: folder });
       assert.equal(status, 0);
       const { problems, compressed } = await precompress(folder, quick);
-      assert.deepEqual(told(problems), ["caf\ufffd.html: its name is not UTF-8: rename it"]);
-      assert.deepEqual(compressed, ["page.html"]);
+      const names = ["caf\ufffd.html", "d\ufffd", "two\ufffd.html"];
+      assert.deepEqual(told(problems).sort(), names.map((name) => `${name}: its name is not UTF-8: rename it`));
+      assert.deepEqual(compressed, ["page.html", "two\ufffd.html"]);
     }),
 );
+
+test("written files below many unreadable places are found by name: each is compared with few, however many there are", () => {
+  const small = ["a", "a/b", "c.js", "d.js.br", "e/f.css", "e", "g.gz"];
+  const isUnknown = unknownPlaces(new Set(small));
+  const parts = ["a", "b", "c.js", "d.js", "e", "f.css", "g", "x"];
+  for (const first of parts) {
+    for (const second of ["", ...parts.map((part) => `/${part}`)]) {
+      for (const suffix of ["", ".br", ".gz", ".zst", ".dcb", ".2.dcz", ".br.gz", ".other"]) {
+        const path = first + second + suffix;
+        const isMeant = small.some((place) =>
+          path.startsWith(`${place}/`) || ["", ...Object.values(extensions)].some((end) => path === place + end)
+        );
+        assert.equal(isUnknown(path), isMeant, path);
+      }
+    }
+  }
+  const many = unknownPlaces(new Set(Array.from({ length: 5000 }, (_, i) => `gone/${i}.txt`)));
+  const started = performance.now();
+  for (let i = 0; i < 5000; i++) assert.equal(many(`there/${i}.txt.gz`), false);
+  assert.ok(performance.now() - started < 3000);
+});
 
 test("a compressed file of somebody's own whose original went is left alone from then on", () =>
   inFolder(async (folder) => {
