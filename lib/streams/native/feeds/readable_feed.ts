@@ -149,7 +149,7 @@ export function releaseReadableFeed(stream: ReadableStreamState): void {
 type StateOf = (stream: unknown) => ReadableStreamState | undefined;
 
 /** Returns the state of a stream of this package; `undefined` for any other value. */
-export let readableStreamStateOf: StateOf = () => undefined;
+export let readableStreamStateOf: StateOf = (): undefined => {};
 
 /** Called once, by the ReadableStream class, so that code that works on states need not import the class. */
 export function setReadableStreamStateOf(stateOf: StateOf): void {

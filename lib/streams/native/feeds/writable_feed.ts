@@ -159,7 +159,7 @@ export function releaseWritableFeed(stream: WritableStreamState): void {
 type StateOf = (stream: unknown) => WritableStreamState | undefined;
 
 /** Returns the state of a stream of this package; `undefined` for any other value. */
-export let writableStreamStateOf: StateOf = () => undefined;
+export let writableStreamStateOf: StateOf = (): undefined => {};
 
 /** Called once, by the WritableStream class. */
 export function setWritableStreamStateOf(stateOf: StateOf): void {
