@@ -147,10 +147,14 @@ async function removeAbandoned(path: string): Promise<boolean> {
     const isFound = showsOpenFiles();
     if (!await isExclusive(isFound ? `${folder.ownPath}/..` : dirname(path))) return false;
     if (!await closeToOthers(folder, isFound ? folder.ownPath : path)) return false;
-    await renameFile(path, own); // ensures that only one process removes it
-    const inside = isFound ? folder.ownPath : own;
+    let at = own;
+    await renameFile(path, own).catch((error) => { // ensures that only one process removes it
+      if (codeOf(error) !== "EXDEV") throw error;
+      at = path; // overlayfs renames no folder of a lower layer
+    });
+    const inside = isFound ? folder.ownPath : at;
     for (const name of await readdir(inside)) await rm(join(inside, name), { recursive: true, force: true });
-    await rmdir(own);
+    await rmdir(at);
     return true;
   });
 }

@@ -7,6 +7,7 @@ import {
   chown,
   mkdir,
   readdir,
+  rename as renames,
   rm,
   stat,
   symlink,
@@ -381,6 +382,25 @@ test("a sweep closes folders to other users, and leaves those of another user, o
       await rm(path, { recursive: true, force: true });
     }
     assert.deepEqual(openFilesIn(folder), []);
+  }));
+
+test("a sweep removes folders that cannot be renamed, as those of an image's layer on overlayfs", (context) =>
+  inFolder(async (folder) => {
+    const { rename } = fs.promises;
+    fs.promises.rename = (from) => {
+      const error = new Error(`EXDEV: cross-device link not permitted, rename '${from}'`);
+      return Promise.reject(Object.assign(error, { code: "EXDEV" }));
+    };
+    syncBuiltinESMExports();
+    try {
+      if (renames === rename) return context.skip("imports of this runtime do not follow the module");
+      await abandonedFolderIn(folder);
+      assert.equal(await removeAbandonedTemporaries(folder), 1);
+      assert.deepEqual(await readdir(folder), []);
+    } finally {
+      fs.promises.rename = rename;
+      syncBuiltinESMExports();
+    }
   }));
 
 test("a sweep removes folders also where there is no /proc", {
