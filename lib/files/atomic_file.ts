@@ -178,7 +178,8 @@ export class AtomicFile {
   }
 
   static async #openAt(place: Place, settings: Settings, temporary: string): Promise<AtomicFile> {
-    // The file is never accessible to more users than the file it replaces (whose ACL is not kept), not even temporarily.
+    // Until its end, the file is accessible to no more users than the file it replaces, whose ACL is not kept. The
+    // folder's default ACL then applies, up to the group's bits.
     const bits = settings.mode ?? (place.status?.isFile() ? place.status.mode : undefined);
     const mode = bits === undefined ? undefined : withoutGroup(bits);
     const options = { mode, atOnce: settings.atOnce };
