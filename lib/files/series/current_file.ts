@@ -11,6 +11,7 @@ import { temporaryPath } from "../temporary.ts";
 import type { FileSeries } from "./file_series.ts";
 import {
   type FileProof,
+  isSameOpen,
   proofOfComplete,
   proofOfOpen,
   provenFile,
@@ -83,10 +84,14 @@ export class CurrentFile {
         this.#record.forget(recorded.number);
         continue;
       }
-      const entry = { ...recorded, file: proofOfOpen(status) }; // its number may be another since
-      if (recorded.file.ino !== status.ino) this.#record.noteIfPossible(entry.number, { file: entry.file });
-      if (i === entries.length - 1 && entry.number === last && isWhole(path, Number(status.size), entry)) {
-        this.#adopt(this.#openAgain(path, status), entry.number, entry.opened ?? Number(status.mtimeMs));
+      let entry = { ...recorded, file: proofOfOpen(status) }; // its number may be another since
+      const isContinued = i === entries.length - 1 && entry.number === last &&
+        isWhole(path, Number(status.size), entry);
+      const file = isContinued ? this.#openAgain(path, status) : undefined;
+      if (file !== undefined) entry = { ...entry, file: proofOfOpen(file.exactStatus()) }; // overlayfs may have copied it
+      if (!isSameOpen(entry.file, recorded.file)) this.#record.noteIfPossible(entry.number, { file: entry.file });
+      if (file !== undefined) {
+        this.#adopt(file, entry.number, entry.opened ?? Number(status.mtimeMs));
       } else {
         this.#torn.push(entry);
         before = undefined;
@@ -217,7 +222,8 @@ export class CurrentFile {
     if (known === undefined) return;
     let { file } = known;
     try {
-      file = { ...file, mtime: proofOfComplete(this.file!.exactStatus()).mtime };
+      const { size: _, ...left } = proofOfComplete(this.file!.exactStatus());
+      file = left;
     } catch {
       // A file server has forgotten the file.
     }

@@ -37,14 +37,15 @@ export function proofOfComplete(status: BigIntStats): Required<FileProof> {
 /**
  * Returns the status of the file at `path` if the proof is of that file: a regular file with one name, at the same
  * place on the disk. A complete file has the same size, and may have the same time instead of the place, as in a copy of
- * the folder. A file that its stream has left may have the same two times: vfat gives new numbers at each mount.
+ * the folder. A file that its stream has left may have the same two times, since vfat gives new numbers at each mount, or
+ * number and time of the last write, since overlayfs changes the birth as it copies a file from an image's layer.
  */
 export function provenFile(path: string, proof: FileProof): BigIntStats | undefined {
   const status = statusOf(path);
   if (status === undefined || !status.isFile()) return undefined;
   const isBorn = isSameTime(inMs(status.birthtimeNs), proof.birth);
-  const isInPlace = status.ino === proof.ino && isBorn;
   const isOfTime = proof.mtime !== undefined && isSameTime(inMs(status.mtimeNs), proof.mtime);
+  const isInPlace = status.ino === proof.ino && (isBorn || isOfTime);
   if (proof.size === undefined) return isInPlace || isOfTime && isBorn && proof.birth > 0 ? status : undefined;
   return Number(status.size) === proof.size && (isInPlace || isOfTime) ? status : undefined;
 }
@@ -61,6 +62,11 @@ function statusOf(path: string): BigIntStats | undefined {
 
 function inMs(ns: bigint): number {
   return Number(ns) / 1e6;
+}
+
+/** Whether both are the proof of one open file. */
+export function isSameOpen(one: FileProof, other: FileProof): boolean {
+  return one.ino === other.ino && isSameTime(one.birth, other.birth);
 }
 
 function isSameTime(one: number, other: number): boolean {

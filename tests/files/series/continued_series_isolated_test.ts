@@ -66,6 +66,25 @@ test("a series keeps its limits on a disk whose files have other numbers after e
     }
   }));
 
+test("a series goes on in a file that has another time of birth, as after a copy from a layer of overlayfs", () =>
+  inFolder(async (directory) => {
+    const record = join(directory, ".app.log.millrace");
+    const born = (text: string) => Number(/.*"birth":(\d+)/s.exec(text)![1]);
+    await written(directory, ["1\n"]);
+    const { birthtimeMs } = await stat(join(directory, "app-00001.log"));
+    for (const next of ["2\n", "3\n"]) {
+      const text = await readFile(record, "utf8");
+      await writeFile(record, text.replaceAll(/"birth":\d+/g, `"birth":${born(text) - 5000}`));
+      const log = open(directory);
+      const writer = log.getWriter();
+      await writer.write(next);
+      // A killed process leaves the record as it is now.
+      assert.equal(born(await readFile(record, "utf8")), Math.floor(birthtimeMs));
+      await writer.close();
+    }
+    assert.deepEqual(Object.fromEntries(await textsOf(directory)), { "app-00001.log": "1\n2\n3\n" });
+  }));
+
 test("NumberFileWriter with append goes on in its last file", () =>
   inFolder(async (directory) => {
     for (const numbers of [[1, 2], [3, 4]]) {
