@@ -85,8 +85,10 @@ export class GrowingFile implements FollowedFile {
 
   async read(wanted: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const known = this.#proof.length;
-    const { mtimeMs, size } = this.#file.status();
+    const { birthtimeMs, mtimeMs, size } = this.#file.status();
     this.identity = { ...this.identity, time: Math.floor(mtimeMs) };
+    // overlayfs changes the birth as it copies the file from an image's layer.
+    if (Math.abs(birthtimeMs - this.identity.born) > 1) this.identity = identityOf(this.#file.exactStatus());
     const most = Math.min(READ_SIZE, known + Math.min(wanted, Math.max(LINE_SIZE, size - this.place.end)));
     // `new Uint8Array(most)` would clear memory that was used before.
     if (!(this.#memory?.length! >= most)) this.#memory = new Uint8Array(Buffer.allocUnsafeSlow(most).buffer);

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import { lstat, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import fs, { fstatSync as statOpen } from "node:fs";
+import { appendFile, lstat, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import test from "node:test";
 import { gzipSync } from "node:zlib";
@@ -371,5 +373,36 @@ test("followFile() refuses a position that is none, or that of another kind of f
       const start of [{}, { ...position, offset: -1 }, { ...position, file: 1 }, { ...position, proof: undefined }]
     ) {
       await assert.rejects(followFile(path, { start: start as FollowPosition }), { name: "TypeError" });
+    }
+  }));
+
+test("a position has the time of birth that its file has since a copy from a layer of overlayfs", (context) =>
+  inFolder(async (folder) => {
+    const path = join(folder, "app.log");
+    await writeFile(path, "one\n");
+    const bytes = await followFile(path, { start: "beginning" });
+    const reader = bytes.getReader();
+    await reader.read();
+    const { born, file } = bytes.position;
+    const { fstatSync } = fs;
+    fs.fstatSync = ((number: number, options: { bigint: true }) => {
+      const status = fstatSync(number, options);
+      for (const name of ["birthtimeMs", "birthtimeNs"] as const) {
+        const value: number | bigint = status[name];
+        const later = typeof value === "bigint" ? value + 5_000_000_000n : value + 5000;
+        Object.defineProperty(status, name, { value: later });
+      }
+      return status;
+    }) as never;
+    syncBuiltinESMExports();
+    try {
+      if (statOpen === fstatSync || born === 0) return context.skip("no births, or imports do not follow the module");
+      await appendFile(path, "two\n");
+      await reader.read();
+      assert.deepEqual([bytes.position.file, bytes.position.born], [file, born + 5000]);
+    } finally {
+      fs.fstatSync = fstatSync;
+      syncBuiltinESMExports();
+      await reader.cancel();
     }
   }));
