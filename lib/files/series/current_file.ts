@@ -11,7 +11,6 @@ import { temporaryPath } from "../temporary.ts";
 import type { FileSeries } from "./file_series.ts";
 import {
   type FileProof,
-  isSameOpen,
   proofOfComplete,
   proofOfOpen,
   provenFile,
@@ -89,7 +88,8 @@ export class CurrentFile {
         isWhole(path, Number(status.size), entry);
       const file = isContinued ? this.#openAgain(path, status) : undefined;
       if (file !== undefined) entry = { ...entry, file: proofOfOpen(file.exactStatus()) }; // overlayfs may have copied it
-      if (!isSameOpen(entry.file, recorded.file)) this.#record.noteIfPossible(entry.number, { file: entry.file });
+      const isNew = entry.file.ino !== recorded.file.ino || entry.file.birth !== recorded.file.birth;
+      if (isNew) this.#record.noteIfPossible(entry.number, { file: entry.file });
       if (file !== undefined) {
         this.#adopt(file, entry.number, entry.opened ?? Number(status.mtimeMs));
       } else {

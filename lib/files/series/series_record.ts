@@ -64,11 +64,6 @@ function inMs(ns: bigint): number {
   return Number(ns) / 1e6;
 }
 
-/** Whether both are the proof of one open file. */
-export function isSameOpen(one: FileProof, other: FileProof): boolean {
-  return one.ino === other.ino && isSameTime(one.birth, other.birth);
-}
-
 function isSameTime(one: number, other: number): boolean {
   return Math.abs(one - other) < EXACTNESS;
 }
