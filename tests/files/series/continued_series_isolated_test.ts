@@ -79,7 +79,7 @@ test("a series goes on in a file that has another time of birth, as after a copy
       const writer = log.getWriter();
       await writer.write(next);
       // A killed process leaves the record as it is now.
-      assert.equal(born(await readFile(record, "utf8")), Math.floor(birthtimeMs));
+      assert.ok(Math.abs(born(await readFile(record, "utf8")) - birthtimeMs) <= 1); // runtimes round differently
       await writer.close();
     }
     assert.deepEqual(Object.fromEntries(await textsOf(directory)), { "app-00001.log": "1\n2\n3\n" });
