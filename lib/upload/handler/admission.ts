@@ -4,10 +4,9 @@ import { requireCodings } from "../body/decoded_body.ts";
 import { boundaryOf } from "../form/form_parser.ts";
 import { randomName } from "../form/form_options.ts";
 import { nameTaken, quoted, Refusal } from "../body/upload_error.ts";
-import { requireOwnSite } from "./cross_site.ts";
 import type { UploadInfo } from "./handler_options.ts";
 import { type Settings, typeOf } from "./settings.ts";
-import { type Admission, headersOf, type UploadRequest } from "./incoming.ts";
+import { type Admission, headersOf, requireOwnSite, type UploadRequest } from "./incoming.ts";
 import { contentCodings, essenceOf, parseBoolean } from "../../semantics/mod.ts";
 import { decodePath, pathBelow, requireName } from "./naming.ts";
 import { type Place, requireConditions } from "./storage.ts";
@@ -28,13 +27,7 @@ export interface Admitted {
   readonly file: AdmittedFile | undefined;
 }
 
-/**
- * Checks everything about a request that concerns no file and none of its bytes, by any protocol, so that a refused body
- * is not requested.
- *
- * @param isPart Whether the body may be a part of an upload, by a protocol for that.
- * @throws {Refusal | UploadError}
- */
+/** Checks all of a request but files and bytes, so that a refused body is not sent; `isPart`: it may be resumable. */
 export function admitRequest(settings: Settings, request: UploadRequest, isPart: boolean): Admission {
   const { basePath, save, allowedOrigins, sessions } = settings;
   const { method, source } = request;

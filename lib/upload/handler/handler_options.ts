@@ -16,8 +16,7 @@ import {
 import { timeLimit } from "../body/upload_options.ts";
 import { type FormDefaults, type SaveFormOptions, saveFormOptions } from "../form/form_options.ts";
 import type { SavedBody } from "../sink/save_body.ts";
-import { ORIGIN } from "./cross_site.ts";
-import { type UploadLogEntry, warnOfFailures } from "./incoming.ts";
+import { ORIGIN, type UploadLogEntry, warnOfFailures } from "./incoming.ts";
 
 /**
  * A file that needs a name.

@@ -3,11 +3,10 @@ import { essenceOf, MediaRanges, typeOfExtension } from "../../semantics/mod.ts"
 import type { FormSettings } from "../form/form_options.ts";
 import { type InnerOptions, requireDecode } from "../body/upload_options.ts";
 import { refuseUnused } from "../../streams/internal.ts";
-import { type AllowedOrigins, allowedOrigins } from "./cross_site.ts";
 import { Sessions } from "../session/sessions.ts";
 import { BucketStorage, DiskStorage, type Storage } from "./storage.ts";
 import { resumableOptions, type UploadHandlerOptions, uploadHandlerOptions } from "./handler_options.ts";
-import type { UploadLogEntry } from "./incoming.ts";
+import { type AllowedOrigins, allowedOrigins, type UploadLogEntry } from "./incoming.ts";
 
 /** {@linkcode UploadHandlerOptions} with their defaults, checked. */
 export interface Settings extends Pick<UploadHandlerOptions, "name" | "onComplete"> {
