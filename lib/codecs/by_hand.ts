@@ -113,13 +113,7 @@ export class Decoder {
     this.more = input.length > 0;
   }
 
-  /**
-   * Decodes into `target` and returns how many bytes of it are filled.
-   *
-   * @throws {TypeError} if the data is corrupt; output before the fault is returned first, with {@linkcode
-   * Decoder.more} true.
-   * @throws {RangeError} if zstd data needs a larger window than is allowed, or memory runs out.
-   */
+  /** Decodes into `target`; returns the number of bytes. Throws as a session does, after all output before a fault. */
   read(target: Uint8Array): number {
     return this.#step(target, PROCESS);
   }

@@ -120,10 +120,7 @@ export function openBodyEncoder(settings: Settings, encoding: Encoding, type: st
   return recorder === undefined && length === undefined ? encoder : watched(encoder, encoding);
 }
 
-/**
- * Compresses a whole body in one call. The codec must be loaded.
- * @throws {RangeError} if memory runs out, or the body is shorter than its `Content-Length`.
- */
+/** Compresses a whole body by a loaded codec. @throws {RangeError} if memory runs out, or the body is too short. */
 export function encodeWhole(settings: Settings, encoding: Encoding, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { coding, recorder } = encoding;
   requireLength(encoding, bytes.length);

@@ -35,7 +35,6 @@ export function compressNode(settings: Settings, req: IncomingMessage, res: Serv
   if (!res.headersSent && !res.writableEnded) new NodeResponse(settings, req, res).replaceMethods();
 }
 
-/** A response whose writes go through an encoder. */
 class NodeResponse {
   readonly #settings: Settings;
   readonly #req: IncomingMessage;

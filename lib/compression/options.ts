@@ -182,7 +182,6 @@ export const compressionOptions: SchemaOf<
 export interface Settings {
   readonly codings: readonly CompressionCoding[];
   readonly levels: Readonly<Record<CompressionCoding, number>>;
-  /** The lateness by which levels are lowered. */
   readonly lateness: Pick<EventLoopDelay, "isLate"> | undefined;
   readonly threshold: number;
   /** Types to compress besides the default ones. */

@@ -145,7 +145,6 @@ function weakenTag(fields: ResponseFields): void {
   if (tag?.startsWith('"')) fields.set("etag", `W/${tag}`);
 }
 
-/** Adds a name to `Vary`, if it is not there. */
 export function addToVary(fields: ResponseFields, name: string): void {
   const before = fields.get("vary") ?? "";
   const joined = joinedNames(`${before}, ${name}`);

@@ -147,7 +147,6 @@ export class Shapes {
     }
   }
 
-  /** Returns the tails of the same shape as `tail`. */
   get(tail: Tail): Shape | undefined {
     return this.#shapes.get(keyOf(tail));
   }

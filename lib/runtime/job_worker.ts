@@ -56,7 +56,6 @@ export class JobWorker<Job, Message> {
   readonly #load: () => Promise<WorkerJob<Job, Message>>;
   readonly #events: WorkerEvents<Message>;
   #worker: Worker | undefined;
-  /** The promise of the thread's end. */
   #ended: Promise<void> = Promise.resolve();
   #jobs = 0;
   /** The controller that aborts jobs in this thread, including the running one. */
@@ -164,7 +163,6 @@ export class JobWorker<Job, Message> {
 
 const LEFT_OUT = ". Bundlers leave its module out: mark the package as external to have threads";
 
-/** The promise of the last job of this thread. */
 let lastHere: Promise<void> = Promise.resolve();
 let hasWarned = false;
 

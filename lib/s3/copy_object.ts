@@ -159,10 +159,7 @@ async function storeParts(
   }
 }
 
-/**
- * Requires that objects are those which were copied: some stores ignore the condition of a copy. The source of a completed
- * copy, `to`, may be missing, or be replaced by the copy.
- */
+/** Requires objects to be unchanged, as stores may ignore conditions; that of a completed copy `to` may be missing. */
 async function requireUnchanged(
   store: Store,
   sources: Iterable<JoinedObject>,

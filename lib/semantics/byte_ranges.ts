@@ -1,8 +1,6 @@
 import { trimmed } from "./fields.ts";
 
-/** A part of a representation. */
 export interface ByteRange {
-  /** The first byte. */
   readonly start: number;
   /** The offset after the last byte. */
   readonly end: number;

@@ -167,7 +167,6 @@ export type DigestAlgorithm = "sha-256" | "sha-512";
 /** The length in bytes of each algorithm's digests. */
 const lengths: ReadonlyMap<DigestAlgorithm, number> = new Map([["sha-256", 32], ["sha-512", 64]]);
 
-/** Every {@linkcode DigestAlgorithm}. */
 export const ALGORITHMS: readonly DigestAlgorithm[] = [...lengths.keys()];
 
 /**

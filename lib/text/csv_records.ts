@@ -123,7 +123,6 @@ export class CsvRecords<T> {
     return this.#names === undefined && this.#convert === undefined ? this.#columns ?? 0 : 0;
   }
 
-  /** The place of the next record, for messages. */
   get place(): string {
     return this.#isHeaderNext ? `the header, line ${this.line}` : `record ${this.added + 1}, line ${this.line}`;
   }

@@ -75,7 +75,6 @@ class NumberReader implements Transformer<ArrayBuffer | ArrayBufferView, number>
     enqueueAll(this.#controller, numbers);
   }
 
-  /** Reads all lines from `from` on. */
   #readLines(bytes: Uint8Array, from: number): void {
     const { length } = bytes;
     for (let start = from; start < length;) {

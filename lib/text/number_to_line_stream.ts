@@ -114,10 +114,7 @@ export class NumberFormatter {
     prepareDigits();
   }
 
-  /**
-   * Writes `numbers` from index `from` on into `bytes` from `offset` on, until all are written or fewer than {@linkcode
-   * MAX_LINE_LENGTH} bytes are left; `next` and `end` hold the progress, also after an exception.
-   */
+  /** Writes numbers from `from` on while a line surely fits; `next` and `end` hold the progress, even on a throw. */
   format(numbers: readonly unknown[], from: number, bytes: Uint8Array, offset: number): void {
     const view = this.#viewOf(bytes);
     const last = bytes.length - MAX_LINE_LENGTH;

@@ -20,7 +20,6 @@ export class DeadlineList {
   #last: Timed | undefined = undefined;
   readonly #timer: Timer;
   readonly #rests: boolean;
-  /** The due time of the timer. */
   #due = 0;
 
   /**
@@ -33,7 +32,6 @@ export class DeadlineList {
     this.#timer = new Timer((late) => this.#expire(this.#due + late), { ...options, keepsAlive: false });
   }
 
-  /** Sets or resets the deadline of an object. */
   start(timed: Timed): void {
     if (timed.expiresAt !== 0) this.stop(timed);
     const now = performance.now();

@@ -5,7 +5,6 @@ import { addToVary, type Exchange } from "../policy.ts";
 import type { DictionaryOptions, DictionaryRoute } from "./options.ts";
 import { type BodyRecorder, Recorders, TemplateMaker } from "./recorders.ts";
 
-/** A dictionary, which the client must have, too. */
 class Dictionary {
   readonly bytes: Uint8Array;
   /** The SHA-256 in base64, as in the field `Available-Dictionary`. */

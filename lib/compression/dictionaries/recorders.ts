@@ -7,7 +7,6 @@ const MAX_TOTAL = 4 * 1024 * 1024;
 /** The time in ms after which an unfinished recording is dropped for another body of the same name. */
 const RECORDING_TIMEOUT = 10_000;
 
-/** Collects a body as it passes. */
 export interface BodyRecorder {
   write(chunk: Uint8Array): void;
   end(): void;

@@ -121,7 +121,6 @@ class Channel implements Reports {
   readonly #history: History;
   /** Set while there are subscribers; restarted by each event. */
   readonly #heartbeat: Timer;
-  /** All subscribers, with their feeds. */
   readonly #subscribers = new Map<Subscriber, Feed>();
   readonly #plain = new PlainBroadcast();
   readonly #encoded = new Map<ChannelCoding, EncodedBroadcast>();

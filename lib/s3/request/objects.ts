@@ -177,10 +177,7 @@ const [FORBIDDEN, NOT_IMPLEMENTED] = [403, 501];
 /** The statuses of stores that do not support a request. */
 const UNSUPPORTED: readonly number[] = [400, 404, 405, NOT_IMPLEMENTED];
 
-/**
- * Reads the tags of an object, as the field that a copy of it keeps; none if the store has no tags, or the credentials do
- * not allow to read them: then a copy needs no more rights than the store's own.
- */
+/** Reads an object's tags, as the field of a copy; none without support or permission: a copy needs no more rights. */
 export async function tagsOf(
   store: Store,
   key: string,

@@ -73,7 +73,6 @@ export class Store {
   /** The derived signing keys, each valid for a day. */
   readonly #keys = new Map<string, ArrayBuffer>();
   readonly #closing = new AbortController();
-  /** Aborted when the store is closed. */
   readonly closing: AbortSignal = this.#closing.signal;
 
   constructor(settings: S3BucketSettings) {

@@ -33,11 +33,8 @@ export interface BodyReader {
   /** Whether the pending read pulls no bytes from its source until {@linkcode release}, because too much memory is in use. */
   readonly isPaused: boolean;
   /**
-   * Reads the bytes that have arrived since the last call: at least one, in pieces; undefined at the end. One call at a
-   * time.
-   *
-   * The pieces are valid until {@linkcode release} is called for them, so that a write and a read can overlap: the
-   * pieces of at most two reads can be unreleased.
+   * Reads the bytes that have arrived: at least one, in pieces that are valid until {@linkcode release}; undefined at
+   * the end. One call at a time, and the pieces of at most two may be unreleased.
    *
    * @throws {UploadError} with the code `ABORTED` if the sender left, or the reason of {@linkcode cancel}.
    */
@@ -84,10 +81,7 @@ export function cancelQuietly(
   else reader.cancel(reason).catch(() => {}); // a later failure of the source is ignored
 }
 
-/**
- * Whether the chunks of a readable have no other owner. A request of `node:http` has copies made by the parser, unless
- * the connection has other listeners. (Adapters pass on their callers' chunks.)
- */
+/** Whether a readable's chunks have no other owner: the parser of `node:http` copies, unless others listen, too. */
 export function isOurs(readable: Readable): boolean {
   const { socket, httpVersionMajor } = readable as { socket?: unknown; httpVersionMajor?: unknown };
   return httpVersionMajor === 1 && socket instanceof Socket && socket.remoteFamily !== undefined &&
@@ -101,7 +95,6 @@ const MIN_BODY_BUFFER = 64 * 1024;
 /** The number of bytes that all bodies of one kind buffer together: larger writes are no faster. */
 const BUDGET = 16 * 1024 * 1024;
 
-/** The number of bodies that are being received. */
 export const active = { bodies: 0 };
 
 /** Returns the maximum bytes that one body may buffer: its share, so that memory hardly grows with the number of uploads. */

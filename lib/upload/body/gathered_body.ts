@@ -25,7 +25,6 @@ export abstract class GatheredBody implements BodyReader {
   protected abstract readonly ownsChunks: boolean;
   /** Resumes the source, unless too many bytes are buffered. */
   protected abstract goOn(): void;
-  /** Abandons the source. */
   protected abstract leave(reason: unknown): void;
 
   read(): Promise<readonly Uint8Array[] | undefined> {

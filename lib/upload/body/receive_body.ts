@@ -189,7 +189,6 @@ const WINDOW = 30_000;
 /** The number of checks of a sender in the minimum window. */
 const SAMPLES_PER_WINDOW = 10;
 
-/** Measures the rate of a sender at intervals. */
 export class RateMonitor {
   /** The time in ms between two checks; Infinity if there is no limit to check. */
   readonly interval: number;

@@ -63,12 +63,7 @@ const encoder = new TextEncoder();
 /** The section of the next bytes; the preamble and the epilogue are outside the boundaries. */
 type State = "preamble" | "boundary" | "header" | "body" | "epilogue";
 
-/**
- * Parses a form as it arrives (RFC 7578, RFC 2046 section 5.1), keeping at most one header of it.
- *
- * The library finds boundaries, across pieces too, and parses header fields. This class adds limits, and the check that
- * a boundary is followed only by a line end or two dashes.
- */
+/** Parses a form as it arrives (RFC 7578): adds limits to the library, which finds boundaries and parses fields. */
 export class FormParser {
   readonly #limits: FormSettings;
   readonly #search: { write(piece: Uint8Array): void; end(): void };

@@ -10,10 +10,7 @@ const ANSWER_DELAY = 250;
 /** The time in ms within which a sender must send more bytes to count as still sending. */
 const MOMENT_MS = 20;
 
-/**
- * The maximum bytes of a body that are left to a server that continues to receive them. It drops bytes after the
- * response, but buffers those before: up to 700 MB a second for each connection on the loopback.
- */
+/** The maximum bytes left to a server that receives on, which before the response buffers up to 700 MB a second. */
 const MAX_DROPPED_BYTES = 64 * 1024 * 1024;
 
 /** The error that closes a connection if only a failure does so. Deno prints it. */

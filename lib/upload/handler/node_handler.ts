@@ -29,12 +29,7 @@ export function answerNode(
   void respond(settings, incoming, req, res, isOurs ? undefined : next);
 }
 
-/**
- * Answers a request whose sender waits for a 100 (Continue), which it gets once its body is read. A server emits its
- * event `checkContinue` instead of `request`: this function emits that, so that middleware runs first.
- *
- * @param server The emitter of the event; otherwise the handler answers.
- */
+/** Answers a request that waits for a 100, by the event `request` of a given `server`: middleware runs first. */
 export function answerWaiting(server: unknown, settings: Settings, req: IncomingMessage, res: ServerResponse): void {
   const read = req._read;
   req._read = (size) => {

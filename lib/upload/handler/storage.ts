@@ -88,7 +88,6 @@ export function conditionFailed(field: string, cause?: unknown): Refusal {
 /** The maximum wait in ms for the lock of names, which other processes keep for a few file system calls. */
 const MAX_WAIT = 10_000;
 
-/** Files in a folder. */
 export class DiskStorage {
   readonly #directory: string;
   readonly #options: Pick<SaveFormOptions, "mode" | "flush">;

@@ -111,10 +111,7 @@ const ENDS = /(?<![. ])[. ]+(?=\/|$)/g;
 /** The distance of a character's full-width form, which is the same in the form NFKC. */
 const FULL_WIDTH = 0xfee0;
 
-/**
- * Returns a path in the form of the names that its disk takes for one, as the temporary file shows. Names that differ
- * by canonical forms alone are one on all disks, since no temporary file has one of them.
- */
+/** Returns a path in the form that its disk gives names, as the temporary file shows; canonical forms are one name. */
 function placeOf(path: string, file: AtomicFile): string {
   let place = path.normalize("NFC");
   if (place.search(ENDS) !== -1 && isFoundAs(file, (name) => `${name}.`)) place = place.replace(ENDS, "");
