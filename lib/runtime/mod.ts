@@ -29,13 +29,7 @@ export {
   peek,
   readUnsized,
 } from "./request_content.ts";
-export {
-  globalClass,
-  type NativeSide,
-  responseShell,
-  type ResponseShellClass,
-  type ResponseShellParts,
-} from "./response_base.ts";
+export { globalClass, type NativeSide, responseShell } from "./response_base.ts";
 export { nativeBrotli, nativeGzip, nativeZstd } from "./zlib.ts";
 export {
   availableMemory,
@@ -48,7 +42,7 @@ export {
   processStart,
   userNumber,
 } from "./process.ts";
-export { type Base, ownAddress } from "./own_files.ts";
-export { JobWorker, serveJobs, type WorkerJob } from "./job_worker.ts";
+export { ownAddress } from "./own_files.ts";
+export { JobWorker, serveJobs } from "./job_worker.ts";
 export { afterPoll, collectsChannels, keepsFailedImports, makeYoungObjects, pauseTlsReads } from "./event_loop.ts";
 export { type RunningServer, serve, type ServeOptions } from "./serve.ts";

@@ -1,9 +1,7 @@
 /** HTTP semantics (RFC 9110 and its family) that several folders share. @module */
 export { type AcceptedCodings, acceptedCodings } from "./accept_encoding.ts";
-export { type ByteRange, type Multipart, multipartByteRanges, parseRange } from "./byte_ranges.ts";
+export { type ByteRange, multipartByteRanges, parseRange } from "./byte_ranges.ts";
 export {
-  codingNamed,
-  type ContentCoding,
   contentCodings,
   isUndoable,
   type StoredCoding,
@@ -14,7 +12,6 @@ export {
 export { ContentDecoder, MAX_INPUT } from "./content_decoder.ts";
 export {
   availableDictionary,
-  type CrossOriginFields,
   forDocuments,
   linkToDictionary,
   linkToDictionaryBelow,
