@@ -125,31 +125,44 @@ test("watch: links that lead nowhere, in whatever way, keep no other file from b
     await other.close();
   }));
 
-test("watch: what links lead to is watched, and each link on the way, in hidden folders, too", {
-  skip: needs("links"),
-}, () =>
-  watching({ ".store/v1/page.html": "first", ".store/v2/page.html": "second" }, async ({ site }) => {
-    const at = (path: string): string => join(site, path);
-    symlinkSync("v1", at(".store/current"));
-    symlinkSync(".store/current", at("folder"));
-    symlinkSync(".store/current/page.html", at("file.html"));
-    const handler = await createStaticHandler(site, { watch: true });
-    const both = async (expected: string): Promise<void> => {
-      for (const path of ["folder/page.html", "file.html"]) await becomes(handler, path, expected);
-    };
-    await both("first");
-    await writeFile(at(".store/v1/page.html"), "written over");
-    await both("written over");
-    await writeFile(at(".store/v1/new"), "replaced");
-    await rename(at(".store/v1/new"), at(".store/v1/page.html"));
-    await both("replaced");
-    symlinkSync("v2", at(".store/next"));
-    await rename(at(".store/next"), at(".store/current"));
-    await both("second");
-    await writeFile(at(".store/v2/page.html"), "written over");
-    await both("written over");
-    await handler.close();
-  }));
+test(
+  "watch: what links lead to is watched, and each link on the way, in hidden folders, too",
+  {
+    skip: needs("links"),
+  },
+  () =>
+    watching({ ".store/v1/page.html": "first", ".store/v2/page.html": "second", ".empty/x": "" }, async ({ site }) => {
+      const at = (path: string): string => join(site, path);
+      symlinkSync("v1", at(".store/current"));
+      symlinkSync(".store/current", at("folder"));
+      symlinkSync(".store/current/page.html", at("file.html"));
+      const handler = await createStaticHandler(site, { watch: true });
+      const both = async (expected: string): Promise<void> => {
+        for (const path of ["folder/page.html", "file.html"]) await becomes(handler, path, expected);
+      };
+      await both("first");
+      await writeFile(at(".store/v1/page.html"), "written over");
+      await both("written over");
+      await writeFile(at(".store/v1/new"), "replaced");
+      await rename(at(".store/v1/new"), at(".store/v1/page.html"));
+      await both("replaced");
+      symlinkSync("v2", at(".store/next"));
+      await rename(at(".store/next"), at(".store/current"));
+      await both("second");
+      await writeFile(at(".store/v2/page.html"), "written over");
+      await both("written over");
+      for (const path of [".empty/below", ".missing/page.html", ".empty/x/page.html"]) {
+        symlinkSync(path, at(path.split("/")[0].slice(1) + path.split("/")[1])); // they lead nowhere yet
+      }
+      await writeFile(at("sign"), "");
+      await becomes(handler, "sign", "");
+      await writeTree(site, { ".empty/below/page.html": "below" });
+      await becomes(handler, "emptybelow/page.html", "below");
+      await writeTree(site, { ".missing/page.html": "there" });
+      await becomes(handler, "missingpage.html", "there");
+      await handler.close();
+    }),
+);
 
 test("watch: a folder that may not be read, which comes or is there, keeps no other from being watched", {
   skip: process.getuid?.() === 0

@@ -68,10 +68,10 @@ function list(folder: Folder, listing: Listing): ListedFolder {
 
 function addLink(name: string, folder: Folder, listed: ListedFolder, { root, warn, linked }: Listing): void {
   try {
+    addLinked(folder.real + name, root, linked);
     const real = realPath(folder.real + name);
     if (!withSeparator(real).startsWith(root)) throw new TypeError("it leads out of the folder");
     if (isOwnName(basename(real))) return;
-    addLinked(folder.real + name, root, linked);
     const found = statSync(real);
     if (found.isDirectory()) {
       if (isAround(folder, withSeparator(real))) throw new TypeError("it leads to a folder that it is in");
@@ -90,21 +90,24 @@ function addLink(name: string, folder: Folder, listed: ListedFolder, { root, war
 /** The maximum of links in a path, as on Linux. */
 const MAX_LINKS = 40;
 
-/** Adds the folders below `root` that resolving `path` goes through. */
+/** Adds the folders below `root` that resolving `path` goes through, up to a missing one. */
 function addLinked(path: string, root: string, linked: Set<string>): void {
   let rest = path.slice(root.length).split(sep);
   let at = root;
   for (let links = 0; rest.length > 0 && links < MAX_LINKS;) {
     linked.add(at);
     const next = at + rest.shift();
-    if (lstatSync(next).isSymbolicLink()) {
+    const found = lstatSync(next, { throwIfNoEntry: false });
+    if (found?.isSymbolicLink()) {
       const target = resolve(at, readlinkSync(next));
       if (!withSeparator(target).startsWith(root)) return;
       rest = [...target.slice(root.length).split(sep), ...rest].filter((part) => part !== "");
       at = root;
       links++;
-    } else {
+    } else if (found?.isDirectory()) {
       at = withSeparator(next);
+    } else {
+      return;
     }
   }
 }
