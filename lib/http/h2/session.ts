@@ -103,6 +103,8 @@ export class Session
     const id = streams.next;
     const stream = new Http2Stream(id, this, handler, this.#windows.initial, output.added, head.method === "HEAD");
     streams.add(stream);
+    // The first request may start before the session has become idle.
+    if (this.#isIdle || streams.size === 1) this.#leaveIdle();
     const contentLength = lengthToSay(head.method, body);
     const length = this.#encoder.encodeRequest(head, contentLength);
     const hasBody = body !== undefined && body.bytes?.length !== 0;
@@ -114,8 +116,6 @@ export class Session
       if (this.#proof !== "planned") this.#proof = "due";
     } else if (body !== undefined) this.#sender.end(stream);
     this.#noise.earn(2);
-    // The first request may start before the session has become idle.
-    if (this.#isIdle || streams.size === 1) this.#leaveIdle();
     if (streams.isExhausted) this.#isEndNear = true;
     this.#schedule();
     return stream;
@@ -295,6 +295,11 @@ export class Session
   }
 
   #leaveIdle(): void {
+    // Requests go out once the event loop has polled the socket, which may have ended: then they are sent on another connection.
+    if (this.#isIdle && !this.#isScheduled) {
+      this.#isScheduled = true;
+      afterPoll(this.#turn);
+    }
     this.#isIdle = false;
     this.#transport.keepProcess(true);
     this.#liveness.onBusy();

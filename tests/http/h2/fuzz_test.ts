@@ -3,8 +3,7 @@ import { Buffer } from "node:buffer";
 import { test } from "node:test";
 import fc from "fast-check";
 import { frame, headerBlock } from "../faults/http2_frames.ts";
-import { ask, openSession } from "./opened_session.ts";
-import { turn } from "../../support/waits.ts";
+import { ask, openSession, turn } from "./opened_session.ts";
 import { ScriptedBody } from "./scripted_body.ts";
 import { tries } from "../../support/long_run.ts";
 

@@ -13,9 +13,8 @@ import {
   settingsFrame,
 } from "../faults/http2_frames.ts";
 import { dataFrame, headFrame, MemoryPeer, response } from "./memory_peer.ts";
-import { ask, openOn, openSession } from "./opened_session.ts";
+import { ask, openOn, openSession, turn } from "./opened_session.ts";
 import { WholeBody } from "./scripted_body.ts";
-import { turn } from "../../support/waits.ts";
 
 const streamClosed = 5;
 const frameSize = 6;

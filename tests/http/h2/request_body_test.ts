@@ -5,8 +5,8 @@ import { HttpError } from "../../../lib/http/http_error.ts";
 import { StreamBody } from "../../../lib/http/request/stream_body.ts";
 import { ErrorCode, Flag, type Frame, FrameType, Setting } from "../faults/http2_frames.ts";
 import { dataFrame, headFrame, response } from "./memory_peer.ts";
-import { ask, openSession } from "./opened_session.ts";
-import { turn, until } from "../../support/waits.ts";
+import { ask, openSession, turn } from "./opened_session.ts";
+import { until } from "../../support/waits.ts";
 import { ScriptedBody, WholeBody } from "./scripted_body.ts";
 
 const WINDOW = 65_535;

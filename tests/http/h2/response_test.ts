@@ -3,8 +3,7 @@ import { Buffer } from "node:buffer";
 import { test } from "node:test";
 import { ErrorCode, Flag, frame, FrameType, headerBlock, readSettings } from "../faults/http2_frames.ts";
 import { dataFrame, headFrame, MemoryPeer, response } from "./memory_peer.ts";
-import { ask, openOn, openSession } from "./opened_session.ts";
-import { turn } from "../../support/waits.ts";
+import { ask, openOn, openSession, turn } from "./opened_session.ts";
 
 const OK: readonly [string, string] = [":status", "200"];
 

@@ -3,8 +3,7 @@ import { Buffer } from "node:buffer";
 import { test } from "node:test";
 import { ErrorCode, Flag, frame, FrameType } from "../faults/http2_frames.ts";
 import { dataFrame, headFrame, MemoryPeer } from "./memory_peer.ts";
-import { type Answer, ask, openOn, openSession } from "./opened_session.ts";
-import { turn } from "../../support/waits.ts";
+import { type Answer, ask, openOn, openSession, turn } from "./opened_session.ts";
 
 const FRAME = 16_384;
 const MEGABYTE = 1024 * 1024;

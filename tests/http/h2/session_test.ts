@@ -5,9 +5,9 @@ import { afterPoll } from "../../../lib/runtime/mod.ts";
 import { HttpError } from "../../../lib/http/http_error.ts";
 import { ErrorCode, frame, FrameType, numberFrame, Setting, settingsFrame } from "../faults/http2_frames.ts";
 import { dataFrame, headFrame, MemoryPeer, response } from "./memory_peer.ts";
-import { type Answer, ask, openOn, openSession } from "./opened_session.ts";
+import { type Answer, ask, openOn, openSession, turn } from "./opened_session.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
-import { pause, turn, until } from "../../support/waits.ts";
+import { pause, until } from "../../support/waits.ts";
 import { chosenSeed, SeededRandom } from "../faults/seeded_random.ts";
 import { ScriptedBody, WholeBody } from "./scripted_body.ts";
 
@@ -403,6 +403,29 @@ test("a session keeps the process alive only while requests are under way", asyn
   peer.send(response(1, ""));
   await turn();
   assert.equal(peer.isHeld, false);
+});
+
+test("a request of an idle session whose connection has ended was not touched, even if no poll has shown the end", async () => {
+  const ends: ((peer: MemoryPeer) => void)[] = [
+    (peer) => peer.finish(),
+    (peer) => peer.lose(new Error("reset")),
+    (peer) => peer.goaway(1, ErrorCode.none),
+  ];
+  for (const end of ends) {
+    const { session, peer } = await openSession();
+    const first = ask(session);
+    await turn();
+    peer.send(response(1, "done"));
+    await first.over;
+    await turn();
+    peer.take();
+    const answer = ask(session, "/", { method: "POST", body: new WholeBody(Buffer.from("grist")) });
+    await Promise.resolve();
+    assert.deepEqual(peer.take(), []);
+    end(peer);
+    await answer.over;
+    assert.ok(answer.isUntouched);
+  }
 });
 
 test("a session without requests closes after idleTimeout, with GOAWAY", async () => {
