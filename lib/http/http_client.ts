@@ -85,9 +85,7 @@ export class HttpClient {
     return () => {
       restored.set(fetch, before);
       // A fetch of other code stays the global one: it may go on to call a restored one.
-      for (let to; (to = restored.get(globalThis.fetch)) !== undefined;) {
-        Object.defineProperty(globalThis, "fetch", to);
-      }
+      for (let to; (to = restored.get(globalThis.fetch));) Object.defineProperty(globalThis, "fetch", to);
     };
   }
 

@@ -95,9 +95,7 @@ export class RequestTrace {
     this.#view.completed = true;
     this.#view.aborted = true;
     // Subscribers read an error's name, and the reason of an abort may be any value.
-    const error = Object(reason) === reason
-      ? reason
-      : new DOMException(`The request was aborted: ${String(reason)}`, "AbortError");
+    const error = Object(reason) === reason ? reason : new DOMException(`Aborted: ${String(reason)}`, "AbortError");
     this.#publish("error", { error });
   }
 

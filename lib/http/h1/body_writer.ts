@@ -119,7 +119,6 @@ export class BodyWriter {
   }
 
   #onEnd(): void {
-    // The next request's head would become the rest of the body.
     if (this.#left! > 0) return this.#refuse(new HttpError("BODY_FAILED", "The request's body ended early"));
     if (this.#left === undefined) this.#output.putLine(`0\r\n${fieldLines(this.#body.trailers)}\r\n`);
     this.#over = true;

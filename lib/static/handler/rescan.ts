@@ -143,11 +143,13 @@ export class FolderWatch {
     this.#first = undefined;
     this.#isReporting = true;
     const started = performance.now();
-    await this.#onChange();
-    this.#isReporting = false;
-    const now = performance.now();
-    this.#notBefore = now + (now - started);
-    if (this.#first !== undefined) this.#tellSoon();
+    try {
+      await this.#onChange();
+    } finally {
+      this.#isReporting = false;
+      this.#notBefore = 2 * performance.now() - started;
+      if (this.#first !== undefined) this.#tellSoon();
+    }
   }
 }
 
