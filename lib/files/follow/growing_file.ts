@@ -80,6 +80,10 @@ export class GrowingFile implements FollowedFile {
     if (first < Math.min(position, PROOF_SIZE) || length < proof.length) return;
     this.#proof = proof;
     this.#sample(head.subarray(0, Math.min(first, position)), 0, 0);
+    for (let end = 2 * PROOF_SIZE; !this.#beginsAnew && end <= position; end *= 2) {
+      const bytes = new Uint8Array(PROOF_SIZE);
+      if (await this.#file.read(bytes, end - PROOF_SIZE) === PROOF_SIZE) this.#samples.push({ end, bytes });
+    }
     this.place.begin(position, head.subarray(0, first), proof);
   }
 
@@ -111,13 +115,15 @@ export class GrowingFile implements FollowedFile {
     }
   }
 
-  /** Whether a sample is still in the file: the first one; in a series, in which the end may differ, the last within `most`. */
+  /** Whether a sample is still in the file: the first one; in a series, in which the end may differ, the last within `most`, or what is there of the first. */
   async #isSampled(most: number): Promise<boolean> {
-    const sample = this.#beginsAnew ? this.#samples[0] : this.#samples.findLast(({ end }) => end <= most);
+    const [first] = this.#samples;
+    const sample = this.#beginsAnew ? first : this.#samples.findLast(({ end }) => end <= most) ?? first;
     if (sample === undefined) return true;
-    const bytes = new Uint8Array(PROOF_SIZE);
-    await this.#file.read(bytes, sample.end - PROOF_SIZE);
-    return Buffer.compare(bytes, sample.bytes) === 0;
+    const start = sample.end - PROOF_SIZE;
+    const bytes = new Uint8Array(this.#beginsAnew ? PROOF_SIZE : Math.min(PROOF_SIZE, Math.max(0, most - start)));
+    await this.#file.read(bytes, start);
+    return Buffer.compare(bytes, sample.bytes.subarray(0, bytes.length)) === 0;
   }
 
   hasBytes(): boolean {

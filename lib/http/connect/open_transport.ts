@@ -24,12 +24,6 @@ export function openTransport(target: ConnectTarget, options: ConnectOptions): P
 /** The times for each of several addresses, in ms, after a first round with the runtime's default. */
 const LONGER = [2000, 8000];
 
-/** Whether an address was given up early while others failed: it may be slow, or the process was blocked. */
-function wasLeftEarly(error: unknown): boolean {
-  const { errors } = Object((error as Error | undefined)?.cause) as { errors?: NodeJS.ErrnoException[] };
-  return errors?.some(({ code }) => code === "ETIMEDOUT") === true;
-}
-
 class Way {
   readonly #target: ConnectTarget;
   readonly #options: ConnectOptions;
@@ -53,7 +47,9 @@ class Way {
       try {
         return await this.#go();
       } catch (error) {
-        if (!wasLeftEarly(error)) throw error;
+        // An address that was given up early while others failed may be slow, or the process was blocked.
+        const { errors } = Object((error as Error | undefined)?.cause) as { errors?: NodeJS.ErrnoException[] };
+        if (!errors?.some(({ code }) => code === "ETIMEDOUT")) throw error;
         this.#attempt.patience = ms;
       }
     }

@@ -210,7 +210,9 @@ function checkInit(init: HttpRequestInit): void {
       throw new HttpError("INVALID_OPTION", message);
     }
     const near = nearest(name, Object.keys(requestOptions.members));
-    if (near !== undefined) throw new HttpError("INVALID_OPTION", `unknown option ${name}: did you mean ${near}?`);
+    // Libraries call an installed fetch with options of others, such as `compress`.
+    const isClose = near !== undefined && Math.abs(near.length - name.length) < 2;
+    if (isClose) throw new HttpError("INVALID_OPTION", `unknown option ${name}: did you mean ${near}?`);
     if (passing.size < MAX_PASSING) passing.add(name);
   }
   checkedOption("duplex", init.duplex);

@@ -354,8 +354,13 @@ test("followFile() reads a file that is written anew alone of its series, and no
     await followed.cancel();
   }));
 
-for (const [banner, kept] of [["", 100], ["-".repeat(100), 3000], ["", 30_000]] as const) {
-  test(`followFile() reads all of a file of a series that is emptied and filled with ${kept} bytes between two checks, behind a banner of ${banner.length}`, () =>
+const refills = [["", 12, "end"], ["", 100, "beginning"], ["-".repeat(100), 3000, "beginning"], [
+  "-".repeat(100),
+  30_000,
+  "end",
+]] as const;
+for (const [banner, kept, start] of refills) {
+  test(`followFile() from the ${start} reads all of a file of a series that is emptied and filled with ${kept} bytes between two checks, behind a banner of ${banner.length}`, () =>
     inFolder(async (folder) => {
       const path = join(folder, "app-00001.log");
       const signal = AbortSignal.timeout(5000);
@@ -365,11 +370,13 @@ for (const [banner, kept] of [["", 100], ["-".repeat(100), 3000], ["", 30_000]] 
       const [before, after] = [lines("before", 100_000), lines("after", kept)];
       await writeFile(path, before);
       const followed = new Following(
-        await followFile(join(folder, name), { series: true, start: "beginning", interval: 3, signal }),
+        await followFile(join(folder, name), { series: true, start, interval: 3, signal }),
       );
-      await followed.reach(before.length);
+      const read = start === "end" ? "more\n" : `${before}more\n`;
+      await appendFile(path, "more\n");
+      await followed.reach(read.length);
       await writeFile(path, after);
-      assert.equal((await followed.reach(before.length + after.length)).slice(before.length), after);
+      assert.equal((await followed.reach(read.length + after.length)).slice(read.length), after);
       await followed.cancel();
     }));
 }
