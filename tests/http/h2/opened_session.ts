@@ -16,7 +16,7 @@ import { afterPoll } from "../../../lib/runtime/mod.ts";
 import type { HttpError } from "../../../lib/http/http_error.ts";
 import { MemoryPeer } from "./memory_peer.ts";
 
-/** Fulfils once what was asked of a session in this turn is sent: one that was idle looks at its socket first. */
+/** Fulfils once the requests of this turn are sent: an idle session looks at its socket first. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => afterPoll(() => setImmediate(resolve)));
 }
