@@ -65,8 +65,8 @@ export class AttemptBody implements RequestBody {
         this.#rest = piece.subarray(PROGRESS_CHUNK_SIZE);
         piece = piece.subarray(0, PROGRESS_CHUNK_SIZE);
       }
-      if (piece === undefined && trailers !== undefined && !this.#cancelled) {
-        this.trailers = await this.#inContext(() => trailers.read());
+      if (piece === undefined && trailers !== undefined) {
+        this.trailers = await this.#inContext(() => trailers.read(() => this.#cancelled));
       }
       this.#bytesRead += piece?.length ?? 0;
       return piece;

@@ -9,7 +9,7 @@ import { type ExchangeHost, Http1Exchange } from "./exchange.ts";
 import type { Forwarding } from "./request_head.ts";
 import { Timer } from "../../timers/mod.ts";
 import { ResponseFault } from "./header_section.ts";
-import type { ParsedHead } from "./response_head.ts";
+import { CHUNKED, type ParsedHead } from "./response_head.ts";
 import { ResponseReader, type ResponseSink } from "./response_reader.ts";
 import { afterPoll } from "../../runtime/mod.ts";
 
@@ -182,6 +182,10 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     // While the connection is idle, bytes are not gathered: those that arrive then must be noticed at once.
     if (head.length < 0 || head.length >= LARGE) this.#gather(true);
     if (!head.keepsAlive || exchange.head.closes || this.#reader.endsWithConnection) this.#leave();
+    // A server that sends the body that it announces, although none is allowed here, would have it taken for the next response.
+    if ((exchange.head.method === "HEAD" || status === 204) && (head.length > 0 || head.length === CHUNKED)) {
+      this.#leave();
+    }
     // A server that refuses an incomplete request does not want the rest.
     if (status >= 400 && !exchange.wholeRequestSent) this.#stopBody(exchange);
     exchange.isAccepted = status < 300;

@@ -10,9 +10,9 @@ export interface ExchangeHost extends BodyWriterEvents {
   onCancel(exchange: Http1Exchange, reason: unknown): void;
 }
 
-/** Whether further requests may be sent before a request's response: if it is safe to send again, and has no body. */
+/** Whether further requests may be sent before a request's response: if it is safe to send again, has no body, and does not end its connection, as HEAD does. */
 export function isPipelinable({ method, closes }: Pick<RequestHead, "method" | "closes">, body: unknown): boolean {
-  return body === undefined && !closes && (method === "GET" || method === "HEAD" || method === "OPTIONS");
+  return body === undefined && !closes && (method === "GET" || method === "OPTIONS");
 }
 
 export class Http1Exchange implements Exchange {

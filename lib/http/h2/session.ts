@@ -296,10 +296,8 @@ export class Session
 
   #leaveIdle(): void {
     // Requests go out once the event loop has polled the socket, which may have ended: then they are sent on another connection.
-    if (this.#isIdle && !this.#isScheduled) {
-      this.#isScheduled = true;
-      afterPoll(this.#turn);
-    }
+    if (this.#isIdle && !this.#isScheduled) afterPoll(this.#turn);
+    this.#isScheduled ||= this.#isIdle;
     this.#isIdle = false;
     this.#transport.keepProcess(true);
     this.#liveness.onBusy();

@@ -194,7 +194,7 @@ export function isRequest(input: unknown): input is Request {
   return typeof input === "object" && input !== null && "headers" in input && "url" in input;
 }
 
-/** Names in `init` that are ignored or read without a schema: those of the standard, and others far from all options. */
+/** Names in `init` that are ignored or read without a schema: those of the standard, and options of other libraries, such as `compress`. */
 const passing = new Set("body cache credentials headers integrity keepalive method mode signal".split(" "));
 const MAX_PASSING = 100;
 
@@ -210,7 +210,6 @@ function checkInit(init: HttpRequestInit): void {
       throw new HttpError("INVALID_OPTION", message);
     }
     const near = nearest(name, Object.keys(requestOptions.members));
-    // Libraries call an installed fetch with options of others, such as `compress`.
     const isClose = near !== undefined && Math.abs(near.length - name.length) < 2;
     if (isClose) throw new HttpError("INVALID_OPTION", `unknown option ${name}: did you mean ${near}?`);
     if (passing.size < MAX_PASSING) passing.add(name);

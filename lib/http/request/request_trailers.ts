@@ -45,10 +45,11 @@ export class RequestTrailers {
     return this.#fields.map(([name]) => name).join(", ");
   }
 
-  /** Makes the values. @throws {HttpError} BODY_FAILED if one cannot be made, or sent. */
-  async read(): Promise<HeaderList> {
+  /** Makes the values, as long as the request is not over. @throws {HttpError} BODY_FAILED if one cannot be made, or sent. */
+  async read(isOver: () => boolean): Promise<HeaderList> {
     const list: HeaderList = [];
     for (const [name, value] of this.#fields) {
+      if (isOver()) break;
       try {
         const text: unknown = typeof value === "string" ? value : await value();
         if (typeof text !== "string") throw new TypeError(`its function must return a string, not ${String(text)}`);

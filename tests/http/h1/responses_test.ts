@@ -75,9 +75,14 @@ const responses: Record<string, [text: string, expected: Expected]> = {
   ],
   "to HEAD, which has no body whatever its length": [
     "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n",
-    { method: "HEAD", headers: ["content-length", "1000"] },
+    { method: "HEAD", headers: ["content-length", "1000"], reusable: false },
   ],
-  "to HEAD that says chunked": ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", { method: "HEAD" }],
+  "to HEAD that says chunked": ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", {
+    method: "HEAD",
+    reusable: false,
+  }],
+  "to HEAD of no bytes": ["HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", { method: "HEAD", reusable: true }],
+  "204 with a length": ["HTTP/1.1 204 No Content\r\nContent-Length: 9\r\n\r\n", { status: 204, reusable: false }],
   "to HEAD without a length": ["HTTP/1.1 200 OK\r\n\r\n", { method: "HEAD" }],
   "304 with the length of what it does not send": ["HTTP/1.1 304 Not Modified\r\nContent-Length: 99\r\n\r\n", {
     status: 304,

@@ -105,6 +105,26 @@ for (const protocol of PROTOCOLS) {
   );
 
   test(
+    name("no further trailer is computed once another one has aborted the request"),
+    () =>
+      scene(protocol, {}, () => {}, async ({ client, url }) => {
+        const stop = new AbortController();
+        const reason = new Error("mine");
+        let calls = 0;
+        const trailers = {
+          "x-a": async () => `${await Promise.resolve(stop.abort(reason))}`,
+          "x-b": () => `${++calls}`,
+        };
+        await assert.rejects(
+          client.fetch(url, { method: "PUT", body: "grist", signal: stop.signal, trailers }),
+          reason,
+        );
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        assert.equal(calls, 0);
+      }),
+  );
+
+  test(
     name("no trailer is computed of a body that was aborted midway"),
     () =>
       scene(protocol, {}, () => {}, async ({ client, url }) => {
