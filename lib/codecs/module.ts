@@ -2,11 +2,14 @@ import { wrongType } from "../streams/internal.ts";
 import type { Family } from "./format.ts";
 import type { SessionParameters } from "./options.ts";
 
+/** A BufferSource, whose name the types of Node lack. */
+type Inflated = ArrayBuffer | ArrayBufferView<ArrayBuffer>;
+
 /** The content of a codec's module: deflated base64 in the package, which servers decode. */
 interface Content {
   readonly wasm: string | Uint8Array<ArrayBuffer>;
   /** Inflates by the class, which is the host's: the global one may be that of an entry, without the codec for it. */
-  inflate?(bytes: Uint8Array<ArrayBuffer>, inflater?: typeof DecompressionStream): Promise<BufferSource> | BufferSource;
+  inflate?(bytes: Uint8Array<ArrayBuffer>, inflater?: typeof DecompressionStream): Inflated | Promise<Inflated>;
 }
 
 /** Imports a codec's module on demand, or returns the one in the bundle. */

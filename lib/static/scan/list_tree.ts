@@ -87,14 +87,11 @@ function addLink(name: string, folder: Folder, listed: ListedFolder, { root, war
   }
 }
 
-/** The maximum of links in a path, as on Linux. */
-const MAX_LINKS = 40;
-
 /** Adds the folders below `root` that resolving `path` goes through, up to a missing one. */
 function addLinked(path: string, root: string, linked: Set<string>): void {
   let rest = path.slice(root.length).split(sep);
   let at = root;
-  for (let links = 0; rest.length > 0 && links < MAX_LINKS;) {
+  for (let links = 0; rest.length > 0 && links < 40;) { // as on Linux
     linked.add(at);
     const next = at + rest.shift();
     const found = lstatSync(next, { throwIfNoEntry: false });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { pause } from "../../../support/waits.ts";
+import { pause, until } from "../../../support/waits.ts";
 import { connectionsMade, optionsFor, type Visit, visiting } from "../endpoint.ts";
 import { pattern } from "../pattern.ts";
 import { sha256 } from "./bodies.ts";
@@ -26,6 +26,10 @@ export function testRestarts({ name, skip, origins, reload }: RestartingServer):
       await visiting({ ...optionsFor(kind), retries: LANES }, origins()[kind]!, async (visit) => {
         let ended = false;
         let answered = 0;
+        const more = (): Promise<void> => {
+          const least = answered + LANES;
+          return until(() => ended || answered > least, "answers between two reloads");
+        };
         const lanes = Array.from({ length: LANES }, async (_, lane) => {
           for (let i = 0; !ended; i++) {
             await one(visit, lane + i);
@@ -35,9 +39,11 @@ export function testRestarts({ name, skip, origins, reload }: RestartingServer):
         const reloading = (async () => {
           for (let i = 0; i < 3; i++) {
             await pause(150);
+            await more();
             reload();
           }
           await pause(300);
+          await more();
           ended = true;
         })();
         await Promise.all([reloading, ...lanes]).finally(() => void (ended = true));
