@@ -81,9 +81,9 @@ export function whileUnshared<T>(open: () => T | Promise<T>): Promise<T> {
  *
  * @param error The failure of the first attempt, which is thrown at once if it has another reason.
  */
-export function whileLocked<T>(error: unknown, call: () => T | Promise<T>, deadline?: number): Promise<T> {
+export function whileLocked<T>(error: unknown, call: () => T | Promise<T>): Promise<T> {
   if (!UNSHARED.has(codeOf(error) ?? "")) throw error;
-  return whileRefused(call, { codes: UNSHARED, deadline });
+  return whileRefused(call, { codes: UNSHARED });
 }
 
 /** Repeats a call like {@linkcode whileRefused}, but blocks the thread. */

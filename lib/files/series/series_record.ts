@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { codeOf, fileFailure, isMissing } from "../failure.ts";
 import { OpenFile } from "../open_file.ts";
 import type { ProcessLock } from "../process_lock.ts";
-import { removeOwn, renameFileNow, UNSHARED, whileLocked, whileRefusedNow, withFileNow } from "../rename.ts";
+import { IN_USE, removeOwn, renameFileNow, UNSHARED, whileRefused, whileRefusedNow, withFileNow } from "../rename.ts";
 import { temporaryPath } from "../temporary.ts";
 import { MAX_NUMBER } from "./file_series.ts";
 
@@ -161,8 +161,8 @@ export class SeriesRecord {
     try {
       return attempt();
     } catch (error) {
-      if (isTaken(error)) throw error;
-      return whileLocked<T>(error, attempt, LOCKED_FOR);
+      if (isTaken(error) || !IN_USE.has(codeOf(error) ?? "")) throw error;
+      return whileRefused(attempt, { codes: IN_USE, deadline: LOCKED_FOR });
     }
   }
 

@@ -200,7 +200,7 @@ export const options: readonly RFCCase[] = [
   ],
   [
     "9110 12.5.5",
-    "headers: fields of one's own, and Vary is merged; the tag stays ours",
+    "headers: fields of one's own, and Vary is merged",
     "/app.js",
     {},
     ok("identity", {

@@ -94,7 +94,7 @@ export const sites: Readonly<Record<SiteName, StaticHandlerOptions>> = {
     immutable: /^docs\//,
     headers: (path) =>
       path === "app.js"
-        ? { "Access-Control-Allow-Origin": "https://shop.example", "Vary": "Origin", "X-Own": "1", "ETag": '"mine"' }
+        ? { "Access-Control-Allow-Origin": "https://shop.example", "Vary": "Origin", "X-Own": "1" }
         : undefined,
   },
   /** The handler as middleware; requests it passes on yield 299. */
