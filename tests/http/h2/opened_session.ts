@@ -185,7 +185,7 @@ export async function openSession(
   const opened = openOn(peer, options);
   peer.settings(settings);
   peer.acknowledgeSettings();
-  await turn();
+  await new Promise((resolve) => setImmediate(resolve));
   peer.take();
   opened.owner.calls.length = 0;
   return { ...opened, peer };
