@@ -18,8 +18,6 @@ const forBrowsers: BuildOptions = {
   platform: "browser",
   target: "es2022",
   legalComments: "none",
-  // Fields that the constructor assigns need no declaration.
-  tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
   mangleProps: new RegExp(`^(?:${mangledNames.join("|")})$`),
 };
 
