@@ -1,14 +1,16 @@
 import type { RetryOptions } from "../../batch/mod.ts";
 import type { WritableStreamDefaultController } from "../../streams/mod.ts";
 import { Pause, TurnSlicer } from "../../timers/mod.ts";
-import { codeOf, FULL, warn } from "../failure.ts";
+import { codeOf, failingNow, FULL, warn } from "../failure.ts";
 import { makeDirectorySync } from "../folders.ts";
 import type { ImmediateTarget, ItemTarget } from "../item_writer.ts";
 import type { FileSeries } from "./file_series.ts";
 import type { ContinuedSettings } from "./rotation_options.ts";
 import { CurrentFile } from "./current_file.ts";
 import { SeriesUpkeep } from "./series_upkeep.ts";
+import type { OpenFile } from "../open_file.ts";
 import { ProcessLock } from "../process_lock.ts";
+import { IN_USE, SHORTAGE } from "../rename.ts";
 import { behind } from "../write_fully.ts";
 import { isTaken, SeriesRecord } from "./series_record.ts";
 
@@ -28,7 +30,7 @@ const MAX_REMOVALS = 3;
 const REMOVED = "it was removed each time it was written to";
 
 /** The codes of transient failures: no descriptor is free, the disk is full or faulty, or another program has locked the file. */
-const TRANSIENT_CODES: readonly unknown[] = [...FULL, "EMFILE", "ENFILE", "EIO", "EBUSY"];
+const TRANSIENT_CODES: readonly unknown[] = [...FULL, ...SHORTAGE, ...IN_USE, "EIO"];
 /** The default of `retry`, for transient failures. */
 const DEFAULT_RETRY: RetryOptions = { attempts: 60, delay: 1000 };
 
@@ -159,13 +161,16 @@ export class ContinuedRotation implements SeriesWriter, ImmediateTarget {
     if (!isTold) warn(this.#options.onWarning, Object.assign(new Error(message, { cause: error }), { code }));
   }
 
-  async rotate(): Promise<void> {
-    await this.#record.unblocked(() => this.rotateNow());
+  rotate(): Promise<void> {
+    const { file } = this.#current;
+    return this.#repeat(() => this.#record.unblocked(() => this.rotateNow(file)));
   }
 
-  rotateNow(): void {
-    if (this.#current.file === undefined) return;
-    this.#current.complete();
+  /** Ends the current file, unless that is no longer `file`: flushSync() may have ended it in a pause. */
+  rotateNow(file: OpenFile | undefined = this.#current.file): void {
+    const current = this.#current;
+    if (file === undefined || file !== current.file) return;
+    failingNow("complete", this.#series.pathOf(current.number), () => current.complete());
     this.#upkeep.look();
   }
 

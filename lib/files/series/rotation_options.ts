@@ -105,7 +105,7 @@ export interface RotationOptions {
    * further writes wait, and `onWarning` is called once. The stream waits as long for a series that another stream
    * uses.
    *
-   * @default 60 retries, a second apart, of transient failures: `EMFILE`, `ENFILE`, `ENOSPC`, `EDQUOT`, `EIO` and `EBUSY`
+   * @default 60 retries, a second apart, of transient failures, such as `EMFILE`, `ENOSPC`, `EIO`, `EBUSY` and `EAGAIN`
    */
   retry?: RetryOptions;
   /**

@@ -5,7 +5,7 @@ import fs, * as files from "node:fs";
 import { existsSync, fstatSync, linkSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
@@ -215,6 +215,41 @@ test("flushSync() in the pause before a retry writes what is to be tried again, 
       await within(write, "the write");
       await writer.close();
       assert.deepEqual([...(await textsOf(directory)).values()], ["one\n"]);
+    }
+  }));
+
+test("a failure that passes at any step between two files of a series is retried, by default", (context) =>
+  inFolder(async (folder) => {
+    const originals = { lstatSync: fs.lstatSync, openSync: fs.openSync, linkSync: fs.linkSync };
+    const failing = new Map<string, { readonly code: string; readonly end: number }>();
+    for (const [name, original] of Object.entries(originals) as [string, (...args: unknown[]) => never][]) {
+      fs[name as "openSync"] = ((path: string, ...others: unknown[]) => {
+        const failure = failing.get(`${name} ${dirname(path)}`);
+        if (failure === undefined || performance.now() >= failure.end) return original(path, ...others);
+        throw Object.assign(new Error(`${failure.code}: ${name}`), { code: failure.code });
+      }) as never;
+    }
+    syncBuiltinESMExports();
+    try {
+      if (files.lstatSync === originals.lstatSync) {
+        return context.skip("imports of this runtime do not follow the module");
+      }
+      const codes = ["EAGAIN", "EBUSY", "EDQUOT", "EIO", "EMFILE", "ENFILE", "ENOMEM", "ENOSPC", "ESTALE"];
+      await Promise.all(codes.flatMap((code) =>
+        Object.keys(originals).map(async (name) => {
+          const directory = join(folder, `${code} ${name}`);
+          const log = open(directory, { onWarning() {} });
+          const writer = log.getWriter();
+          await writer.write("one\n");
+          failing.set(`${name} ${directory}`, { code, end: performance.now() + 700 });
+          await within(Promise.all([writer.write("two4567\n"), log.rotate(), writer.write("three\n")]), directory);
+          await writer.close();
+          assert.deepEqual([...(await textsOf(directory)).values()], ["one\n", "two4567\n", "three\n"], directory);
+        })
+      ));
+    } finally {
+      Object.assign(fs, originals);
+      syncBuiltinESMExports();
     }
   }));
 
