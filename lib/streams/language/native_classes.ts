@@ -59,7 +59,7 @@ const reader: Reader = NativeReadableStreamDefaultReader.prototype;
 const writer: Writer = NativeWritableStreamDefaultWriter.prototype;
 
 /** Whether the runtime has byte streams: WebKitGTK 2.50 has none. */
-export const hasNativeByteStreams: boolean = "ReadableStreamBYOBReader" in natives;
+export const hasNativeByteStreams: boolean = natives.ReadableStreamBYOBReader !== undefined;
 
 /** The class of BYOB readers, or that of other readers: it locks native sides as well. */
 export const NativeReadableStreamBYOBReader: Classes["ReadableStreamBYOBReader"] = hasNativeByteStreams
