@@ -1,5 +1,5 @@
 import { chmodSync, lstatSync, readdirSync, readFileSync, type Stats, truncateSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import {
   flushFolder,
   identityIn,
@@ -11,7 +11,6 @@ import {
   type ProcessLock,
   removeFileNow,
   removeFolderNow,
-  renameFileNow,
   takeName,
   writeAtomically,
   writeFully,
@@ -27,8 +26,6 @@ export const DATA = "data";
 const RECORD = "record.json";
 /** The files of earlier versions: locks, files of forms, and unfinished records. */
 const OLD = /^(?:lock\.\d+(?:\.free)?|wanted|part\.\d+|record\.json\.next)$/;
-/** The name prefix of a removed session whose files could not be removed yet. */
-export const REMOVED = ".removed-";
 const CHUNK_SIZE = 256 * 1024;
 
 /** The permission bits that this process needs for its files before they get their names. */
@@ -241,26 +238,20 @@ function isOwnName(name: string): boolean {
   return [DATA, RECORD].includes(name) || isLockName(name) || isTemporaryName(name) || OLD.test(name);
 }
 
-/** Removes a session; returns whether all of it was removed. A rename hides it first, which needs no space. */
+/**
+ * Removes the files of a session, and its folder if that is then empty; returns whether the folder was removed. Without
+ * the record, which is the first, requests do not find the session: a sweep removes what is left.
+ *
+ * @throws {Error} if the record cannot be removed; the session is unchanged then.
+ */
 export function removeSession(folder: string): boolean {
-  if (!namesIn(folder).every(isOwnName)) return empty(folder);
-  const removed = join(dirname(folder), REMOVED + basename(folder));
-  try {
-    renameFileNow(folder, removed);
-  } catch {
-    return empty(folder); // the folder of sessions has no room for another name, or a file is open on Windows
-  }
-  return empty(removed);
-}
-
-/** Removes the files of a session, and its folder if that is then empty; returns whether the folder was removed. */
-export function empty(folder: string): boolean {
-  // The record is removed first: without it, requests do not find the session, and the rest expires.
-  for (const name of namesIn(folder).filter(isOwnName).sort((a, b) => Number(b === RECORD) - Number(a === RECORD))) {
+  const names = namesIn(folder).filter(isOwnName);
+  if (names.includes(RECORD)) removeFileNow(join(folder, RECORD));
+  for (const name of names) {
     try {
-      removeFileNow(join(folder, name));
+      if (name !== RECORD) removeFileNow(join(folder, name));
     } catch {
-      // The folder cannot be removed now; the next sweep tries again.
+      // The folder cannot be removed now.
     }
   }
   try {
@@ -269,6 +260,11 @@ export function empty(folder: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Whether a session has no record: its removal was cut off, or its creation, which takes a moment. */
+export function lacksRecord(folder: string): boolean {
+  return statusOf(join(folder, RECORD)) === undefined;
 }
 
 export function recordIn(folder: string): SessionRecord | undefined {

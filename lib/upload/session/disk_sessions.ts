@@ -9,11 +9,10 @@ import {
   DATA,
   type DiskOptions,
   DiskSession,
-  empty,
   folderOf,
+  lacksRecord,
   namesIn,
   recordIn,
-  REMOVED,
   removeSession,
   statusOf,
   touchedAt,
@@ -97,14 +96,13 @@ export class DiskSessions implements SessionStorage {
   }
 
   async removeExpired(ms: number): Promise<void> {
-    for (const name of namesIn(join(this.#directory, SESSIONS))) {
-      if (name.startsWith(REMOVED) && ID.test(name.slice(REMOVED.length))) empty(join(this.#directory, SESSIONS, name));
-    }
     // Several in parallel, since checking the locks of another container takes time.
     const expiring: Promise<boolean>[] = [];
     for await (const id of this.#ids()) {
-      if (Date.now() - touchedAt(folderOf(this.#directory, id)) < ms) continue;
-      if (expiring.push(this.#expire(id, ms)) === AT_ONCE) await Promise.all(expiring.splice(0));
+      const folder = folderOf(this.#directory, id);
+      const age = lacksRecord(folder) ? FIRST_DATA : ms;
+      if (Date.now() - touchedAt(folder) < age) continue;
+      if (expiring.push(this.#expire(id, age)) === AT_ONCE) await Promise.all(expiring.splice(0));
     }
     await Promise.all(expiring);
   }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { mkdirSync, readdirSync, readFileSync, statfsSync, utimesSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync, rmSync, statfsSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { pidNamespace } from "../../../lib/files/internal.ts";
@@ -162,19 +163,43 @@ test(
 test("an upload whose removal was cut off is gone for its sender, and its files go with the next sweep", () =>
   inFolder(async (folder) => {
     const handler = handlerOf(folder);
-    const upload = await begun(handler, "tus");
-    const removed = join(folder, SESSIONS, `.removed-${upload.slice(1)}`);
-    const other = join(folder, SESSIONS, ".removed-notes");
-    for (const path of [removed, other]) {
-      mkdirSync(path);
-      writeFileSync(join(path, "data"), "hello");
-    }
-    assert.ok((await ask(handler, "HEAD", upload, TUS)).ok);
-    assert.equal((await ask(handler, "DELETE", upload, TUS)).status, 204);
+    const [kept, removed] = [await begun(handler, "tus"), await begun(handler, "tus")];
+    rmSync(join(folder, SESSIONS, removed, "record.json"));
+    const old = Date.now() / 1000 - 10;
+    for (const upload of [kept, removed]) utimesSync(join(folder, SESSIONS, upload, "data"), old, old);
+    assert.equal((await ask(handler, "HEAD", removed, TUS)).status, 404);
     handlerOf(folder, 60_000);
     await until(() => readdirSync(join(folder, SESSIONS)).length === 1, "the removal");
-    assert.equal(readFileSync(join(other, "data"), "utf8"), "hello", "of another's folder nothing is removed");
+    assert.ok((await ask(handler, "HEAD", kept, TUS)).ok);
   }));
+
+for (const protocol of ["tus", "draft"] as const) {
+  test(
+    `${protocol}: a DELETE that cannot remove the record fails, and leaves the upload whole`,
+    { skip: cannotMount },
+    () =>
+      inFolder(async (folder) => {
+        const { fields, append } = protocols[protocol];
+        const handler = handlerOf(folder);
+        const upload = await begun(handler, protocol);
+        assert.equal((await ask(handler, "PATCH", upload, append, Buffer.from("hello"))).status, 204);
+        const session = join(folder, SESSIONS, upload);
+        // Neither can be renamed or removed while it is a mount point.
+        const points = [session, join(session, "record.json")];
+        for (const point of points) assert.equal(spawnSync("mount", ["--bind", point, point]).status, 0);
+        try {
+          assert.equal((await ask(handler, "DELETE", upload, fields)).status, 500);
+          const { headers } = await ask(handler, "HEAD", upload, fields);
+          assert.equal(headers.get("upload-offset"), "5");
+        } finally {
+          for (const point of points.reverse()) spawnSync("umount", ["--lazy", point]);
+        }
+        assert.equal((await ask(handler, "DELETE", upload, fields)).status, 204);
+        assert.equal((await ask(handler, "HEAD", upload, fields)).status, 404);
+        assert.deepEqual(readdirSync(join(folder, SESSIONS)), []);
+      }),
+  );
+}
 
 test("an upload is removed with what dead holders of any version left in it", () =>
   inFolder(async (folder) => {

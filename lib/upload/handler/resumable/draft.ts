@@ -128,7 +128,7 @@ async function create(exchange: DraftExchange): Promise<Answer> {
       await receive(exchange, lease);
     } catch (error) {
       // The sender left without the session's URL, so it cannot resume it.
-      if (!isTold && (error as UploadError).code === "ABORTED") await lease.session.remove();
+      if (!isTold && (error as UploadError).code === "ABORTED") await lease.session.remove().catch(() => {});
       throw error;
     }
     if (isLast) return await finish(exchange, lease.session);
@@ -180,7 +180,7 @@ async function receive(exchange: DraftExchange, lease: Lease): Promise<void> {
   } catch (error) {
     const { code } = error as { code?: unknown };
     if (code === "TOO_LARGE" || code === "INCONSISTENT_LENGTH") {
-      await session.remove();
+      await session.remove().catch(() => {});
       if (length === undefined) {
         exchange.fields = { ...exchange.fields, "Upload-Limit": uploadLimit(settings, undefined) };
       }

@@ -163,7 +163,7 @@ export async function complete(exchange: Exchange, session: OpenSession): Promis
   try {
     return await store(exchange, session);
   } catch (error) {
-    if (isFinal(error)) await session.remove();
+    if (isFinal(error)) await session.remove().catch(() => {}); // the failure is the one to report
     throw error;
   }
 }

@@ -125,8 +125,8 @@ async function create(exchange: AdmittedExchange): Promise<Answer> {
       ...expiration(exchange, session),
     });
   } catch (error) {
-    // The sender has no `Location` of the session, so it cannot resume it.
-    await session.remove();
+    // The sender has no `Location` of the session, so it cannot resume it: at the latest, the session expires.
+    await session.remove().catch(() => {});
     throw error;
   } finally {
     await lease.release();
