@@ -105,7 +105,7 @@ function requireGone(path: string, error: unknown): void {
 
 /**
  * The files that a stream no longer writes to, closed in parallel with its writes, and their flushes. After a failed
- * flush, all later ones fail: the system has dropped the bytes, and would report success for the next one.
+ * flush or close, all later flushes fail: the system has dropped the bytes, and would report success for the next one.
  */
 export class LeftFiles {
   /** The files that are being flushed, with their paths. */
@@ -113,9 +113,12 @@ export class LeftFiles {
   #closing: Promise<unknown> = Promise.resolve();
   #failure: Error | undefined = undefined;
 
-  /** Closes a file. A later flush opens it by its path. */
-  close(file: OpenFile): void {
-    this.#closing = Promise.all([this.#closing, file.drop()]); // the system has its bytes
+  /** Closes a file, whose bytes a file server may refuse only then. A later flush opens it by its path. */
+  close(file: OpenFile, path: string): void {
+    const closed = file.close().catch((error) => {
+      this.#failure ??= fileFailure("close", path, error);
+    });
+    this.#closing = Promise.all([this.#closing, closed]);
   }
 
   /** Flushes and closes a file, because another program has its name, or the right to open it. */

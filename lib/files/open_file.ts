@@ -3,7 +3,16 @@ import { stat } from "node:fs/promises";
 import process from "node:process";
 import { isPermitted, passingRefusals, roundsFileNumbers, writeStream } from "../runtime/mod.ts";
 import { codeOf } from "./failure.ts";
-import { IN_USE, LEASED, UNSHARED, whileLocked, whileRefused, whileRefusedNow, whileUnshared } from "./rename.ts";
+import {
+  block,
+  IN_USE,
+  LEASED,
+  UNSHARED,
+  whileLocked,
+  whileRefused,
+  whileRefusedNow,
+  whileUnshared,
+} from "./rename.ts";
 import { behind, MAX_CALL_SIZE, requirePieces } from "./write_fully.ts";
 
 /** The codes with which systems refuse to flush a pipe or a device; the last two are those of Windows. */
@@ -161,13 +170,12 @@ export class OpenFile {
 
   /** Appends all bytes of `pieces`, synchronously. @throws {Error} also if a reader takes no bytes for two seconds. */
   writeNow(pieces: readonly Uint8Array[], maxWait?: number): void {
-    let end = performance.now() + MAX_BLOCKING_TIME;
-    for (let rest = pieces; rest.length > 0;) {
+    for (let rest = pieces, waited = 0; rest.length > 0; waited++) {
       const taken = whileRefusedNow(() => this.takeNow(rest), { codes: UNSHARED, deadline: maxWait });
       rest = behind(rest, taken);
-      if (taken > 0) end = performance.now() + MAX_BLOCKING_TIME;
-      else if (performance.now() > end) throw new Error(`its reader has taken nothing for ${MAX_BLOCKING_TIME} ms`);
-      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1); // blocks the thread for 1 ms
+      if (taken > 0) waited = 0;
+      else if (waited >= MAX_BLOCKING_TIME) throw new Error(`its reader has taken nothing for ${MAX_BLOCKING_TIME} ms`);
+      else block(1);
     }
   }
 

@@ -3,7 +3,7 @@ import { link, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { codeOf } from "./failure.ts";
 import { isFolderPath, lastingPath, realPath } from "./names.ts";
-import type { OpenFile } from "./open_file.ts";
+import { isOneFile, type OpenFile } from "./open_file.ts";
 import { ProcessLock } from "./process_lock.ts";
 import { removeOwn, renameFile, renameFileNow } from "./rename.ts";
 import { removeTemporary, temporaryPath } from "./temporary.ts";
@@ -148,6 +148,7 @@ export async function takeName(from: string, to: string, options: NameOptions): 
   try {
     await (atOnce ? linkSync(from, to) : link(from, to)); // never replaces a file
   } catch (error) {
+    if (isNamed(from, to, error)) return void await removeTemporary(from, atOnce ? unlinkSync : unlink);
     if (["EEXIST", "ENOENT"].includes(codeOf(error)!)) throw error;
     const lock = isLocked ? undefined : lockOfNames(dirname(to));
     try {
@@ -173,11 +174,19 @@ export function takeNameNow(from: string, to: string): void {
   try {
     linkSync(from, to);
   } catch (error) {
+    if (isNamed(from, to, error)) return void removeOwn(from);
     requireFree(from, to);
     if ((error as { code?: unknown }).code === "ENOENT") throw error;
     return renameFileNow(from, to, () => requireFree(from, to)); // the file system has no links
   }
   removeOwn(from);
+}
+
+/** Whether a link failed only since a file server repeated the call: `to` is a name of the file `from` already. */
+function isNamed(from: string, to: string, error: unknown): boolean {
+  if (codeOf(error) !== "EEXIST") return false;
+  const [file, other] = [from, to].map((path) => lstatSync(path, { bigint: true, throwIfNoEntry: false }));
+  return file !== undefined && other !== undefined && isOneFile(file, other);
 }
 
 /**

@@ -33,28 +33,29 @@ const PAUSES = { first: 1, longest: 100 };
 export interface Patience {
   /** The codes of transient refusals. Default: those of this system; most systems have none. */
   readonly codes?: ReadonlySet<string>;
-  /** The maximum time in ms from the first attempt on. Default: 5000, or 500 if the wait blocks the thread. */
+  /** The maximum time in ms of all pauses. Default: 5000, or 500 if the wait blocks the thread. */
   readonly deadline?: number | undefined;
 }
 
 /** Computes the pause before each further attempt after a refusal. */
 class Attempts {
   readonly #codes: ReadonlySet<string>;
-  readonly #end: number;
+  /** The rest of the time in ms, reduced by the pauses: tests fake every clock, which then stands still. */
+  #rest: number;
   #pause = PAUSES.first;
 
   constructor({ codes = passingRefusals(), deadline }: Patience, fallback: number) {
     this.#codes = codes;
-    this.#end = performance.now() + (deadline ?? fallback);
+    this.#rest = deadline ?? fallback;
   }
 
   /** Returns the next pause in ms, random so that callers spread. @throws {unknown} `error`, if it is not transient or the time is over. */
   next(error: unknown): number {
-    const rest = this.#end - performance.now();
-    if (rest <= 0 || !this.#codes.has(codeOf(error) ?? "")) throw error;
-    const length = this.#pause * (0.5 + Math.random() / 2);
+    if (this.#rest <= 0 || !this.#codes.has(codeOf(error) ?? "")) throw error;
+    const length = Math.min(this.#pause * (0.5 + Math.random() / 2), this.#rest);
     this.#pause = Math.min(PAUSES.longest, this.#pause * 2);
-    return Math.min(length, rest);
+    this.#rest -= length;
+    return length;
   }
 }
 
@@ -94,9 +95,14 @@ export function whileRefusedNow<T>(call: () => T, patience: Patience = {}): T {
       return call();
     } catch (error) {
       attempts ??= new Attempts(patience, RENAME_TIMEOUT.now);
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, attempts.next(error));
+      block(attempts.next(error));
     }
   }
+}
+
+/** Blocks the thread. */
+export function block(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 /** The running attempts of this process to replace a file, by its path. */

@@ -110,11 +110,11 @@ export class Timer {
     const delay = Math.min(Math.max(Math.ceil(ms), 1), MAX_TIMER_DELAY);
     this.#firesAt = now + delay;
     this.#setBy = timers.setTimeout;
-    this.#timer = timers.setTimeout(this.#look, delay, this.#generation, this.#firesAt);
+    this.#timer = timers.setTimeout(this.#look, delay, this.#generation, this.#firesAt, now);
     if (!this.#keepsAlive) (this.#timer as Partial<NodeJS.Timeout>).unref?.(); // replaced timers may be numbers
   }
 
-  readonly #look = (generation: number, firesAt: number): void => {
+  readonly #look = (generation: number, firesAt: number, setAt: number): void => {
     if (generation !== this.#generation) return;
     // Runtimes fire at most a millisecond early: a larger difference comes from a test's clock.
     const wasWhole = firesAt >= this.#due;
@@ -122,7 +122,7 @@ export class Timer {
     this.#clear();
     if (this.#due === Infinity) return;
     const now = performance.now();
-    const stands = wasWhole && this.#due - now > ROUNDING;
+    const stands = wasWhole && (this.#due - now > ROUNDING || now === setAt);
     if (now < this.#due && !stands) return this.#arm(now);
     const at = Math.max(now, this.#due);
     if (this.#afterPoll === undefined) return this.#end(at);

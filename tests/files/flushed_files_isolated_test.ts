@@ -1,5 +1,14 @@
 import assert from "node:assert/strict";
-import fs, { fdatasync, fstatSync, mkdirSync, readdirSync, renameSync, statSync, symlinkSync } from "node:fs";
+import fs, {
+  close as closeFile,
+  fdatasync,
+  fstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import process from "node:process";
@@ -98,7 +107,6 @@ for (const append of [true, false]) {
 
 for (const how of ["flush()", "flushSync()", "close()"] as const) {
   for (const kind of ["file", "series"] as const) {
-    if (kind === "series" && how === "close()") continue;
     test(`${how} has a ${kind} on the disk that another program has renamed, or fails`, (context) =>
       inFolder(async (directory) => {
         if (process.platform === "win32") return context.skip("Windows renames no file that is open");
@@ -167,6 +175,34 @@ for (const kind of ["file", "series"] as const) {
       }));
   }
 }
+
+test("a file of a series that is refused as late as it is closed fails flush() and close(), at a rotation too", (context) =>
+  inFolder(async (directory) => {
+    const { close } = fs;
+    for (const how of ["flush()", "close()"]) {
+      const name = `${how}.log`;
+      const log = new RotatingFileWritable({ directory, name, maxFileSize: 1000, append: true });
+      const writer = log.getWriter();
+      writer.closed.catch(() => {});
+      await writer.write("line\n");
+      const { ino } = statSync(join(directory, `${how}-00001.log`));
+      fs.close = ((number: number, done: (error?: Error) => void) => {
+        const isRefused = fs.fstatSync(number).ino === ino;
+        const refusal = Object.assign(new Error("EDQUOT: disk quota exceeded"), { code: "EDQUOT" });
+        close(number, (error) => done(isRefused ? refusal : error ?? undefined));
+      }) as never;
+      syncBuiltinESMExports();
+      try {
+        if (closeFile === close) return context.skip(withoutPatch);
+        await log.rotate();
+        await assert.rejects(how === "flush()" ? log.flush() : writer.close(), { code: "EDQUOT" });
+      } finally {
+        fs.close = close;
+        syncBuiltinESMExports();
+      }
+      await writer.close().catch(() => {});
+    }
+  }));
 
 const singles: Readonly<Record<string, (path: string) => Promise<void>>> = {
   "flush() with append": async (path) => {

@@ -31,6 +31,16 @@ for (const [name, wait] of Object.entries(ways)) {
   /** Runs one call, whether it throws at once or rejects. */
   const run = async (call: () => string, patience: Patience): Promise<string> => await wait(call, patience);
 
+  test(`${name}() ends at its deadline while a test has faked performance.now()`, async () => {
+    const { now } = performance;
+    performance.now = () => 1000;
+    try {
+      await assert.rejects(run(() => refusedCall(Infinity).call(), { codes, deadline: 20 }), { code: "EACCES" });
+    } finally {
+      performance.now = now;
+    }
+  });
+
   test(`${name}() makes a call again that is refused while a file is open, and returns what it does then`, async () => {
     for (const times of [0, 1, 5]) {
       const refused = refusedCall(times);

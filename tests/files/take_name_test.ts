@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
+import { linkSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
-import { takeName } from "../../lib/files/place.ts";
+import { takeName, takeNameNow } from "../../lib/files/place.ts";
 import { inFolder } from "../support/folders.ts";
 
 for (const atOnce of [false, true]) {
@@ -19,6 +20,19 @@ for (const atOnce of [false, true]) {
       assert.deepEqual((await readdir(folder)).sort(), ["from", "to"]);
       await takeName(from, to, { replace: true, atOnce });
       assert.equal(await readFile(to, "utf8"), "2");
+      assert.deepEqual(await readdir(folder), ["to"]);
+    }));
+
+  test(`${way} has the name that a file server has given it in an earlier call, whose answer was lost`, () =>
+    inFolder(async (folder) => {
+      const [from, to] = [join(folder, "from"), join(folder, "to")];
+      await writeFile(from, "1");
+      linkSync(from, to);
+      await takeName(from, to, { replace: false, atOnce });
+      if (atOnce) {
+        linkSync(to, from);
+        takeNameNow(from, to);
+      }
       assert.deepEqual(await readdir(folder), ["to"]);
     }));
 

@@ -214,6 +214,7 @@ export class CurrentFile {
     const file = this.file;
     this.file = undefined;
     await file?.close().catch((error) => this.fail("close", error));
+    await this.#left.flush();
   }
 
   /** Records the file's end and its time; without that, the next stream determines the end. */
@@ -281,8 +282,9 @@ export class CurrentFile {
     this.file = undefined;
     this.size = this.part = 0;
     if (file === undefined) return;
-    if (isFound) this.#left.close(file);
-    else this.#left.flushAndClose(file, this.#series.pathOf(this.number));
+    const path = this.#series.pathOf(this.number);
+    if (isFound) this.#left.close(file, path);
+    else this.#left.flushAndClose(file, path);
   }
 
   /** Opens the next file. It is recorded before it gets its name, so that no other file can be confused with it. */
