@@ -53,6 +53,7 @@ interface WorkerEvents<Message> {
 
 /** A worker thread that runs jobs, or the program's own thread if the worker does not start: for example, a bundler omitted its module. */
 export class JobWorker<Job, Message> {
+  readonly #address: () => URL;
   readonly #load: () => Promise<WorkerJob<Job, Message>>;
   readonly #events: WorkerEvents<Message>;
   #worker: Worker | undefined;
@@ -62,21 +63,32 @@ export class JobWorker<Job, Message> {
   readonly #stopping = new AbortController();
   #running: Promise<void> | undefined = undefined;
   /** The jobs that wait until the worker has loaded: before that, it has opened no files. */
-  #waiting: Job[] | undefined = [];
+  #waiting: Job[] | undefined = undefined;
+  #keepsAlive = true;
+  /** Whether the next job starts a worker. */
+  #isDue = false;
   #isStopped = false;
 
   /** Starts the worker with the module at `address()`; `load` loads its job for this thread. */
   constructor(address: () => URL, load: () => Promise<WorkerJob<Job, Message>>, events: WorkerEvents<Message>) {
+    this.#address = address;
     this.#load = load;
     this.#events = events;
+    this.#begin();
+  }
+
+  #begin(): void {
+    this.#waiting = [];
+    this.#isDue = false;
     try {
-      this.#start(startWorker(address()));
+      this.#start(startWorker(this.#address()));
     } catch (error) {
       this.#replace(error as Error); // a CommonJS bundle has no address
     }
   }
 
   post(job: Job): void {
+    if (this.#isDue) this.#begin();
     if (this.#worker === undefined) this.#queue(job);
     else if (this.#waiting !== undefined) this.#waiting.push(job);
     else this.#give(job);
@@ -88,6 +100,7 @@ export class JobWorker<Job, Message> {
   }
 
   set keepsAlive(keepsAlive: boolean) {
+    this.#keepsAlive = keepsAlive;
     if (keepsAlive) this.#worker?.ref();
     else this.#worker?.unref();
   }
@@ -106,6 +119,7 @@ export class JobWorker<Job, Message> {
 
   #start(worker: Worker): void {
     this.#worker = worker;
+    this.keepsAlive = this.#keepsAlive;
     this.#ended = new Promise((resolve) => worker.once("exit", () => resolve()));
     worker.on("message", (message: Message | typeof END) => {
       const waiting = this.#waiting;
@@ -133,6 +147,7 @@ export class JobWorker<Job, Message> {
     const jobs = this.#waiting!;
     this.#waiting = undefined;
     this.#worker = undefined;
+    this.#isDue = SHORT.test(error.message);
     if (!hasWarned) {
       process.emitWarning(
         "@millrace/streams compresses in this thread, which it blocks: its worker does not start " +
@@ -160,6 +175,9 @@ export class JobWorker<Job, Message> {
     }
   }
 }
+
+/** The reasons of failed starts that may pass. */
+const SHORT = /\bE(?:MFILE|NFILE|NOMEM|AGAIN)\b/;
 
 const LEFT_OUT = ". Bundlers leave its module out: mark the package as external to have threads";
 

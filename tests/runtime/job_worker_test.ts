@@ -7,6 +7,8 @@ import { JobWorker } from "../../lib/runtime/mod.ts";
 import { inFolder } from "../support/folders.ts";
 import { pause, within } from "../support/waits.ts";
 
+const runtimeModule = new URL("../../lib/runtime/mod.ts", import.meta.url).href;
+
 const ends: Readonly<Record<string, string>> = {
   "at a job": 'parentPort.postMessage(null);parentPort.on("message", () => process.exit(3));',
   "at a job, with an error":
@@ -63,7 +65,30 @@ for (const [what, program] of Object.entries(starts)) {
     }));
 }
 
-const runtimeModule = new URL("../../lib/runtime/mod.ts", import.meta.url).href;
+test("a worker that does not start for want of descriptors is started for a later job", () =>
+  inFolder(async (folder) => {
+    const programs = [
+      'throw new Error("EMFILE: too many open files");',
+      `import { serveJobs } from ${
+        JSON.stringify(runtimeModule)
+      };\nserveJobs(async (job, post) => post(job + " there"));`,
+    ];
+    const modules = programs.map((_, i) => join(folder, `worker_${i}.mjs`));
+    for (const [i, program] of programs.entries()) await writeFile(modules[i]!, program);
+    let done = Promise.withResolvers<string>();
+    const address = (): URL => pathToFileURL(modules.shift()!);
+    const run = (job: string, post: (message: string) => void): Promise<void> => Promise.resolve(post(`${job} here`));
+    const worker = new JobWorker<string, string>(address, () => Promise.resolve(run), {
+      message: (message) => done.resolve(message),
+      error: (error) => done.reject(error),
+    });
+    for (const place of ["here", "there"]) {
+      done = Promise.withResolvers();
+      worker.post("a job");
+      assert.equal(await within(done.promise, "the job"), `a job ${place}`);
+    }
+    await worker.stop();
+  }));
 
 /** A job that says that it has begun, and a while after it is stopped that it has ended: by a file, as it is heard no more. */
 const endless = async (path: string, post: (message: string) => void, signal: AbortSignal): Promise<void> => {
