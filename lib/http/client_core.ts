@@ -161,17 +161,13 @@ export class ClientCore implements OriginHost {
   }
 
   #add(target: Target): Origin {
+    if (this.#origins.size >= MAX_IDLE_ORIGINS) {
+      const oldest = this.#origins.values().find(({ idle }) => idle);
+      if (oldest !== undefined) this.#origins.delete(oldest.key);
+    }
     const origin = new Origin(target, this);
-    this.#forgetOldest();
     this.#origins.set(origin.key, origin);
     return origin;
-  }
-
-  #forgetOldest(): void {
-    if (this.#origins.size < MAX_IDLE_ORIGINS) return;
-    for (const [key, origin] of this.#origins) {
-      if (origin.idle) return void this.#origins.delete(key);
-    }
   }
 
   /** Closes the connections of a client that is closing, once it has no more calls. */

@@ -174,8 +174,8 @@ export interface HttpClientOptions {
    */
   pingInterval?: number;
   /**
-   * The time in ms without a frame after a PING. After it, a session with open requests is closed. The process and `close()` also wait up to this time until a server has
-   * read the sent bodies.
+   * The time in ms without a frame after a PING, for each 64 KiB of bodies before it that its server has not read, up to `headersTimeout`. After it, a session with open
+   * requests is closed. The process and `close()` also wait up to this time until a server has read the sent bodies.
    * @default 10_000
    */
   pingTimeout?: number;

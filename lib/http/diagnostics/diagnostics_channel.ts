@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import { collectsChannels } from "../../runtime/mod.ts";
 import type { CallContext } from "../calls.ts";
 import type { ConnectTarget, HeaderList, ResponseHead, Transport } from "../connection.ts";
-import { fieldLines } from "../h1/request_head.ts";
+import { fieldLines } from "../h1/request_writer.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
 import { HeaderReader } from "../request/request_headers.ts";
 import { joinedField } from "../response/response_headers.ts";

@@ -46,7 +46,9 @@ export class ChunkFraming {
           this.#countExtension();
           break;
         case "extension":
-          this.#readExtension(byte);
+          if (byte === CR) this.#part = "sizeLf";
+          else if (byte < SPACE && byte !== TAB || byte === 127) throw badLine("an extension that is malformed", byte);
+          this.#countExtension();
           break;
         case "sizeLf":
           if (byte !== LF) throw badLine("a CR without LF", byte);
@@ -77,12 +79,6 @@ export class ChunkFraming {
     else if (byte === SEMICOLON) this.#part = "extension";
     else if (byte === SPACE || byte === TAB) this.#part = "space";
     else throw badLine("a size that is malformed", byte);
-  }
-
-  #readExtension(byte: number): void {
-    if (byte === CR) this.#part = "sizeLf";
-    else if (byte < SPACE && byte !== TAB || byte === 127) throw badLine("an extension that is malformed", byte);
-    this.#countExtension();
   }
 
   #countExtension(): void {

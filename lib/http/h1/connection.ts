@@ -4,9 +4,8 @@ import type { Connection, ConnectionOwner, Exchange, ExchangeHandler, HeaderList
 import type { RequestBody, RequestHead, Transport, TransportEvents } from "../connection.ts";
 import type { ResolvedOptions } from "../http_client_options.ts";
 import { HttpError } from "../http_error.ts";
-import type { BodyWriter } from "./body_writer.ts";
+import type { BodyWriter, Forwarding } from "./request_writer.ts";
 import { type ExchangeHost, Http1Exchange } from "./exchange.ts";
-import type { Forwarding } from "./request_head.ts";
 import { Timer } from "../../timers/mod.ts";
 import { ResponseFault } from "./header_section.ts";
 import { CHUNKED, type ParsedHead } from "./response_head.ts";
@@ -227,9 +226,12 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
   #afterResponse(rest: number = COOLDOWN): void {
     if (this.#exchanges.length === 0) this.restsUntil = performance.now() + rest;
     if (this.#ended) return;
-    if (this.#reusable) this.#goOn();
-    else if (this.#exchanges.length > 0) this.#failAll(this.#lost(UNANSWERED));
-    else this.#finish();
+    if (!this.#reusable && this.#exchanges.length > 0) return this.#failAll(this.#lost(UNANSWERED));
+    if (this.closing && this.#exchanges.length === 0) return this.#finish();
+    this.#tellFree();
+    if (this.#exchanges.length > 0 || this.#ended) return;
+    if (this.#idleTimeout <= 0) return this.#finish();
+    this.#rest();
   }
 
   onSurplus(): void {
@@ -265,15 +267,6 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
 
   onBodyFailed(writer: BodyWriter, error: HttpError): void {
     if (this.#exchanges[0]?.writer === writer) this.#failAll(error);
-  }
-
-  /** Continues after a response: the connection is as good as new. */
-  #goOn(): void {
-    if (this.closing && this.#exchanges.length === 0) return this.#finish();
-    this.#tellFree();
-    if (this.#exchanges.length > 0 || this.#ended) return;
-    if (this.#idleTimeout <= 0) return this.#finish();
-    this.#rest();
   }
 
   /** Sends the first request once the event loop has polled the socket: bytes that came since the last response would count as this one's. */

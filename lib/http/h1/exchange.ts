@@ -1,7 +1,6 @@
 import type { Exchange, ExchangeHandler, RequestBody, RequestHead, Transport } from "../connection.ts";
 import type { HttpError } from "../http_error.ts";
-import { BodyWriter, type BodyWriterEvents, LARGE } from "./body_writer.ts";
-import { type Forwarding, writeRequestStart } from "./request_head.ts";
+import { BodyWriter, type BodyWriterEvents, type Forwarding, LARGE, writeRequestStart } from "./request_writer.ts";
 
 export interface ExchangeHost extends BodyWriterEvents {
   /** The written bytes that the system has not taken. */

@@ -59,7 +59,7 @@ export function latin1(bytes: Uint8Array, start: number, end: number): string {
 class Framing {
   readonly #minor: number;
   #contentLength: string | undefined = undefined;
-  #transferEncoding: string | undefined = undefined;
+  readonly #codings: string[] = [];
   #closes = false;
   #keeps = false;
   timeout: number | undefined = undefined;
@@ -69,21 +69,28 @@ class Framing {
   }
 
   read(name: string, value: string): void {
-    if (name === "connection") this.#readConnection(value);
-    else if (name === "keep-alive") this.#readKeepAlive(value);
-    else if (name === "content-length") this.#readContentLength(value);
-    else if (name === "transfer-encoding") this.#readTransferEncoding(value);
+    if (name === "content-length") this.#readContentLength(value);
+    else if (name === "transfer-encoding") this.#codings.push(value.toLowerCase());
+    else if (name === "connection") {
+      const options = value.toLowerCase().split(",").map((option) => option.trim());
+      this.#closes ||= options.includes("close");
+      this.#keeps ||= options.includes("keep-alive");
+    } else if (name === "keep-alive") {
+      const match = /(?:^|[,;\s])timeout\s*=\s*"?(\d{1,9})(?!\d)/i.exec(value);
+      if (match !== null) this.timeout = 1000 * Number(match[1]);
+    }
   }
 
   bodyLength(): number {
-    if (this.#transferEncoding !== undefined) {
+    if (this.#codings.length > 0) {
       if (this.#contentLength !== undefined) {
         throw new ResponseFault("PROTOCOL_ERROR", "the response has both Content-Length and Transfer-Encoding");
       }
-      if (this.#transferEncoding === "chunked") return CHUNKED;
+      const coding = this.#codings.join(", ");
+      if (coding === "chunked") return CHUNKED;
       // RFC 2616's name for no coding; a body without a final chunked coding ends with the connection (RFC 9112 section 6.3).
-      if (this.#transferEncoding === "identity") return UNTIL_CLOSE;
-      throw malformed("the response has a Transfer-Encoding other than chunked", this.#transferEncoding);
+      if (coding === "identity") return UNTIL_CLOSE;
+      throw malformed("the response has a Transfer-Encoding other than chunked", coding);
     }
     return this.#contentLength === undefined ? UNTIL_CLOSE : Number(this.#contentLength);
   }
@@ -91,20 +98,7 @@ class Framing {
   keepsAlive(): boolean {
     if (this.#closes) return false;
     // HTTP/1.0 has no Transfer-Encoding: its sender is not trusted with a second message (section 6.1).
-    return this.#minor === 1 || (this.#keeps && this.#transferEncoding === undefined);
-  }
-
-  #readConnection(value: string): void {
-    for (const option of value.toLowerCase().split(",")) {
-      const word = option.trim();
-      if (word === "close") this.#closes = true;
-      else if (word === "keep-alive") this.#keeps = true;
-    }
-  }
-
-  #readKeepAlive(value: string): void {
-    const match = /(?:^|[,;\s])timeout\s*=\s*"?(\d{1,9})(?!\d)/i.exec(value);
-    if (match !== null) this.timeout = 1000 * Number(match[1]);
+    return this.#minor === 1 || (this.#keeps && this.#codings.length === 0);
   }
 
   #readContentLength(value: string): void {
@@ -117,10 +111,5 @@ class Framing {
       }
       this.#contentLength = digits;
     }
-  }
-
-  #readTransferEncoding(value: string): void {
-    const coding = value.toLowerCase();
-    this.#transferEncoding = this.#transferEncoding === undefined ? coding : `${this.#transferEncoding}, ${coding}`;
   }
 }

@@ -1,4 +1,4 @@
-import type { HeaderList, Transport } from "../connection.ts";
+import type { HeaderList, RequestBody, Transport } from "../connection.ts";
 import { type HttpError, takenBack } from "../http_error.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import type { Http2Stream } from "./http2_stream.ts";
@@ -43,12 +43,6 @@ export class ReceiveWindows {
     this.#connection = CONNECTION_WINDOW;
   }
 
-  /** Takes bytes from a stream's window. @returns Whether as many were left. */
-  onStreamData(stream: Http2Stream, size: number): boolean {
-    stream.receiveWindow -= size;
-    return stream.receiveWindow >= 0;
-  }
-
   /** Returns bytes to a stream's window. @returns Whether the server gets an update: for half a window, not for each chunk. */
   onConsumed(stream: Http2Stream, bytes: number): boolean {
     stream.credit += bytes;
@@ -83,6 +77,7 @@ export interface BodySenderEvents {
 export class BodySender {
   /** The bytes that the server permits to send on the connection. */
   window: number = DEFAULT_WINDOW;
+  #widest: number = DEFAULT_WINDOW;
   /** The initial window of streams, by the last SETTINGS. */
   #initialWindow: number = DEFAULT_WINDOW;
   readonly #transport: Transport;
@@ -108,11 +103,16 @@ export class BodySender {
     return this.#first < this.#queue.length;
   }
 
+  /** The bytes of bodies for which the server has not returned room, counted from its widest window. */
+  get unconsumed(): number {
+    return this.#widest - this.window;
+  }
+
   /** Adds the body of a stream whose HEADERS are in the output. */
-  add(stream: Http2Stream): void {
-    const { body } = stream;
-    if (body === undefined) return;
+  add(stream: Http2Stream, body: RequestBody): void {
+    stream.body = body;
     stream.piece = body.bytes;
+    stream.sendWindow = this.#initialWindow;
     this.queue(stream);
   }
 
@@ -168,6 +168,7 @@ export class BodySender {
       throw new ConnectionFault(FLOW_CONTROL_ERROR, "the server widened the connection's window beyond 2^31 - 1 bytes");
     }
     this.window += bytes;
+    this.#widest = Math.max(this.#widest, this.window);
     if (this.hasQueued) this.#events.onReady();
   }
 

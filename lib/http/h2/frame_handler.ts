@@ -53,7 +53,8 @@ export class Incoming implements FrameEvents {
     const stream = this.#parts.streams.get(id);
     if (stream === undefined || stream.isAnswered) return this.#onClosedStream(id, h2.DATA, size > 0);
     if (size === 0 && !isLast) this.#parts.noise.count();
-    if (size > 0 && !this.#parts.windows.onStreamData(stream, size)) {
+    stream.receiveWindow -= size;
+    if (size > 0 && stream.receiveWindow < 0) {
       this.#parts.ends.reject(stream, h2.FLOW_CONTROL_ERROR, "it is larger than the window allows", false);
     }
   }
@@ -145,6 +146,7 @@ export class Incoming implements FrameEvents {
       : takeHead(stream, decoder, headers, endsStream);
     if (stream.isOver) return; // the handler has cancelled the request
     if (wrong !== "") return this.#parts.ends.reject(stream, h2.PROTOCOL_ERROR, wrong, false);
+    this.#parts.liveness.onResponse(stream.sentAt);
     if (stream.hasHead) this.#parts.noise.earn(2);
     else this.#parts.noise.count();
     if (endsStream) this.#parts.ends.complete(stream, areTrailers ? headers : undefined);

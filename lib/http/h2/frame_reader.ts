@@ -71,8 +71,15 @@ export class FrameReader {
     const type = header[headerAt + 3];
     const flags = header[headerAt + 4];
     const stream = h2.readNumber(header, headerAt + 5) & h2.MAX_STREAM;
-    if (length > this.#maxFrameSize) this.#refuseSize(type, length);
-    if (this.unfinishedBlock !== 0) this.#requireContinuation(type, stream);
+    if (length > this.#maxFrameSize) {
+      const message = `a ${h2.frameName(type)} frame of ${length} bytes, and the limit is ${this.#maxFrameSize}`;
+      throw new h2.ConnectionFault(h2.FRAME_SIZE_ERROR, `the server sent ${message}`);
+    }
+    const block = this.unfinishedBlock;
+    if (block !== 0 && (type !== h2.CONTINUATION || stream !== block)) {
+      const what = `a ${h2.frameName(type)} frame within the field block of stream ${block}`;
+      throw h2.protocolFault(`the server sent ${what}`);
+    }
     if (type === h2.DATA && (flags & h2.PADDED) === 0) {
       // The size is reported now, so that the windows count it before its parts arrive.
       this.#events.onDataFrame(stream, length, (flags & h2.END_STREAM) !== 0);
@@ -119,17 +126,5 @@ export class FrameReader {
     this.#events.onPadding(stream, padding + 1);
     this.#events.onDataFrame(stream, length, isLast);
     this.#events.onData(stream, chunk, start + 1, end - padding, isLast);
-  }
-
-  #requireContinuation(type: number, stream: number): void {
-    if (type === h2.CONTINUATION && stream === this.unfinishedBlock) return;
-    const name = h2.frameName(type);
-    throw h2.protocolFault(`the server sent a ${name} frame within the field block of stream ${this.unfinishedBlock}`);
-  }
-
-  #refuseSize(type: number, length: number): never {
-    const frame = `a ${h2.frameName(type)} frame of ${length} bytes`;
-    const message = `the server sent ${frame}, and the limit is ${this.#maxFrameSize}`;
-    throw new h2.ConnectionFault(h2.FRAME_SIZE_ERROR, message);
   }
 }

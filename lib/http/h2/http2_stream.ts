@@ -2,7 +2,8 @@ import type { Exchange, ExchangeHandler, RequestBody } from "../connection.ts";
 import type { ResolvedOptions } from "../http_client_options.ts";
 import { ConnectionFault, frameName, MAX_STREAM, STREAM_CLOSED } from "./protocol.ts";
 
-type OfClients = "maxConcurrentStreams" | "streamWindow" | "maxHeaderSize" | "pingInterval" | "pingTimeout";
+type OfClients = "maxConcurrentStreams" | "streamWindow" | "maxHeaderSize" | OfPings;
+type OfPings = "pingInterval" | "pingTimeout" | "headersTimeout";
 
 /** The options of a session; times in ms, 0 for never. */
 export interface Http2Options extends Pick<ResolvedOptions, OfClients> {

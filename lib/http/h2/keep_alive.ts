@@ -1,19 +1,23 @@
 import { afterPoll } from "../../runtime/mod.ts";
 import { Timer } from "../../timers/mod.ts";
 import type { Http2Options } from "./http2_stream.ts";
+import { DEFAULT_WINDOW } from "./protocol.ts";
 
 /** The pause in ms before a PING after bodies, since more may follow; and the minimum time between two PINGs, since servers take many for a flood. */
 const QUIET = 100;
 const BETWEEN_PROOFS = 1000;
 
 export interface LivenessEvents {
+  /** The bytes of bodies for which the server has not returned room. */
+  readonly unconsumed: number;
   isBusy(): boolean;
-  onPingDue(value: number): void;
+  /** Sends a PING. @returns its offset in all bytes ever sent. */
+  onPingDue(value: number): number;
   onStale(): void;
   onIdle(): void;
   /** Called when it is time to call {@link KeepAlive.prove}, if that is still needed. */
   onProofDue(): void;
-  /** The server has shown that it read all bytes sent before {@link KeepAlive.prove}, or has read none for `pingTimeout`. */
+  /** The server has shown that it read all bytes sent before {@link KeepAlive.prove}, or has read none in time. */
   onProof(hasCome: boolean): void;
 }
 
@@ -26,12 +30,17 @@ export class KeepAlive {
   /** The time of the PING without an acknowledgement, or 0. */
   #pingAt = 0;
   #pings = 0;
+  /** The offset of the last PING, and the one up to which the server has shown that it read, in all bytes ever sent. */
+  #pingOffset = 0;
+  #readOffset = 0;
+  /** The time in ms for the answer to the last PING. */
+  patience = 0;
   /** The number of the PING whose acknowledgement is a proof; 0 for none. */
   #proof = 0;
   #provedAt = -Infinity;
   // The two timers that keep the process alive.
   readonly #planned: Timer = new Timer(() => this.#events.onProofDue());
-  readonly #patience: Timer = new Timer(() => this.#endProof(false), { afterPoll });
+  readonly #proofTimer: Timer = new Timer(() => this.#endProof(false), { afterPoll });
   #hasStopped = false;
   readonly #timer: Timer = new Timer(() => this.#check(), { keepsAlive: false, afterPoll });
 
@@ -52,7 +61,12 @@ export class KeepAlive {
 
   /** The server has read more of the bodies: its time for the proof restarts. Other frames, which may be endless, do not restart it. */
   onRead(): void {
-    if (this.#proof !== 0) this.#patience.start(this.#limits.pingTimeout);
+    if (this.#proof !== 0) this.#proofTimer.start(this.#measure());
+  }
+
+  /** The response to a request whose HEADERS have this offset shows that the server has read all bytes before. */
+  onResponse(offset: number): void {
+    this.#readOffset = Math.max(this.#readOffset, offset);
   }
 
   /** Handles the first request of an idle session: after a long silence, a PING checks the server. */
@@ -70,18 +84,18 @@ export class KeepAlive {
   prove(): void {
     this.#planned.stop();
     this.#provedAt = performance.now();
-    this.#proof = ++this.#pings;
-    this.#patience.start(this.#limits.pingTimeout);
-    this.#events.onPingDue(this.#pings);
+    this.#proofTimer.start(this.#send());
+    this.#proof = this.#pings;
   }
 
   onAnswer(ping: number): void {
+    if (ping === this.#pings) this.#readOffset = this.#pingOffset;
     if (this.#proof !== 0 && ping >= this.#proof) this.#endProof(true);
   }
 
   #endProof(hasCome: boolean): void {
     this.#proof = 0;
-    this.#patience.stop();
+    this.#proofTimer.stop();
     this.#events.onProof(hasCome);
   }
 
@@ -94,18 +108,31 @@ export class KeepAlive {
     this.#hasStopped = true;
     this.#timer.stop();
     this.#planned.stop();
-    this.#patience.stop();
+    this.#proofTimer.stop();
   }
 
   #ping(): void {
     this.#pingAt = performance.now();
-    this.#events.onPingDue(++this.#pings);
+    this.#send();
+  }
+
+  #send(): number {
+    this.#pingOffset = this.#events.onPingDue(++this.#pings);
+    return this.#measure();
+  }
+
+  /** Returns the patience: `pingTimeout` for each default window of bytes before the PING, since larger ones let a slow server read in silence. */
+  #measure(): number {
+    const { pingTimeout, headersTimeout } = this.#limits;
+    const unread = Math.min(this.#pingOffset - this.#readOffset, this.#events.unconsumed);
+    const ms = pingTimeout * Math.max(1, Math.ceil(unread / DEFAULT_WINDOW));
+    return this.patience = Math.min(ms, Math.max(pingTimeout, headersTimeout || Infinity));
   }
 
   /** Returns the time at which the next step is due, if no frame arrives before. */
   #due(): number {
-    const { pingInterval, pingTimeout, idleTimeout } = this.#limits;
-    if (this.#pingAt !== 0) return pingTimeout > 0 ? this.#pingAt + pingTimeout : Infinity;
+    const { pingInterval, idleTimeout } = this.#limits;
+    if (this.#pingAt !== 0) return this.#pingAt + this.patience;
     if (!this.#events.isBusy()) return idleTimeout > 0 ? this.#idleSince + idleTimeout : Infinity;
     return pingInterval > 0 ? this.#heardAt + pingInterval : Infinity;
   }

@@ -110,9 +110,7 @@ export class Session
     const hasBody = body !== undefined && body.bytes?.length !== 0;
     output.addHeaders(id, this.#encoder.block, length, this.#peer.maxFrameSize, !hasBody);
     if (hasBody) {
-      stream.body = body;
-      stream.sendWindow = this.#peer.initialWindowSize;
-      this.#sender.add(stream);
+      this.#sender.add(stream, body);
       if (this.#proof !== "planned") this.#proof = "due";
     } else if (body !== undefined) this.#sender.end(stream);
     this.#noise.earn(2);
@@ -220,9 +218,15 @@ export class Session
     return this.#streams.size > 0;
   }
 
-  onPingDue(value: number): void {
+  get unconsumed(): number {
+    return this.#sender.unconsumed;
+  }
+
+  onPingDue(value: number): number {
+    const { added } = this.#output;
     this.#output.addPing(value);
     this.#schedule();
+    return added;
   }
 
   onStale(): void {
@@ -333,8 +337,8 @@ export class Session
   }
 
   #stale(and: string = ""): HttpError {
-    const { origin, pingTimeout } = this.#options;
-    return new HttpError("CONNECTION_STALE", `the server answered no PING within ${pingTimeout} ms${and}`, { origin });
+    const message = `the server answered no PING within ${this.#liveness.patience} ms${and}`;
+    return new HttpError("CONNECTION_STALE", message, { origin: this.#options.origin });
   }
 
   /** Ends the session except for its socket; open requests fail with the error. Does nothing if it has ended. */

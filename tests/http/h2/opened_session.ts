@@ -28,6 +28,7 @@ export const OPTIONS: Http2Options = {
   maxHeaderSize: 65_536,
   pingInterval: 0,
   pingTimeout: 60_000,
+  headersTimeout: 60_000,
   idleTimeout: 0,
   allowedAtFirst: 100,
 };

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { test } from "node:test";
 import { afterPoll } from "../../../lib/runtime/mod.ts";
+import type { Http2Options } from "../../../lib/http/h2/http2_stream.ts";
 import { HttpError } from "../../../lib/http/http_error.ts";
 import { ErrorCode, frame, FrameType, numberFrame, Setting, settingsFrame } from "../faults/http2_frames.ts";
 import { dataFrame, headFrame, MemoryPeer, response } from "./memory_peer.ts";
@@ -11,6 +12,7 @@ import { pause, until } from "../../support/waits.ts";
 import { chosenSeed, SeededRandom } from "../faults/seeded_random.ts";
 import { ScriptedBody, WholeBody } from "./scripted_body.ts";
 
+const WINDOW = 65_535;
 const LAST_STREAM = 2 ** 31 - 1;
 const http11Required = 13;
 
@@ -710,6 +712,77 @@ test("a server is waited for while it reads bodies, and given up once it has rea
     await owner.closed;
     assert.equal(owner.error?.code, answers ? undefined : "CONNECTION_STALE", what);
   }
+});
+
+/** Opens a session whose server grants the largest windows. */
+async function openWide(options: Partial<Http2Options>): ReturnType<typeof openSession> {
+  const opened = await openSession({ pingInterval: 1000, pingTimeout: 100, ...options }, {
+    [Setting.initialWindowSize]: 2 ** 31 - 1,
+  });
+  opened.peer.widen(0, 2 ** 31 - 1 - WINDOW);
+  opened.peer.isMute = true;
+  return opened;
+}
+
+/** Moves the clock until a condition holds, and returns the ms that this took. */
+async function passed(clock: FakeClock, isOver: () => boolean): Promise<number> {
+  const start = clock.now;
+  for (let turns = 0; !isOver() && turns < 200; turns++) {
+    clock.turn(20);
+    for (let times = 0; times < 3; times++) await turn();
+  }
+  return clock.now - start;
+}
+
+test("a PING is waited for longer behind bodies that the server has not shown to have read, since windows may let it read them in silence", async () => {
+  const body = (): WholeBody => new WholeBody(Buffer.alloc(10 * WINDOW));
+  type Case = readonly [string, Partial<Http2Options>, (peer: MemoryPeer) => unknown, number];
+  const cases: readonly Case[] = [
+    ["shows nothing", {}, () => {}, 1000],
+    ["shows nothing, and headers may take for ever", { headersTimeout: 0 }, () => {}, 1000],
+    ["shows nothing, and headers may take less", { headersTimeout: 400 }, () => {}, 400],
+    ["shows nothing, and headers may take less than an answer", { headersTimeout: 50 }, () => {}, 100],
+    ["answers a request before the body", {}, (peer) => peer.send(response(1, "")), 1000],
+    ["answers a request behind the body", {}, (peer) => peer.send(response(5, "")), 100],
+    ["gives room back", {}, (peer) => peer.widen(0, 10 * WINDOW), 100],
+    ["gives some room back", {}, (peer) => peer.widen(0, 8 * WINDOW), 200],
+    ["answers a PING before", {}, (peer) => peer.isMute = false, 100],
+    ["sends PINGs", {}, (peer) => peer.send(ping("12345678")), 1000],
+  ];
+  for (const [what, options, show, ms] of cases) {
+    using clock = new FakeClock();
+    const { session, peer, owner } = await openWide(options);
+    for (const one of [undefined, body(), undefined, undefined]) {
+      ask(session, "/", { method: "POST", body: one });
+      await turn();
+    }
+    show(peer);
+    await turn();
+    peer.take();
+    if (!peer.isMute) await passed(clock, () => peer.takeOf(FrameType.ping).length > 0);
+    peer.isMute = true;
+    await passed(clock, () => peer.takeOf(FrameType.ping).length > 0);
+    assert.equal(await passed(clock, () => session.closing), ms, what);
+    await owner.closed;
+    assert.equal(owner.error?.code, "CONNECTION_STALE", what);
+  }
+});
+
+test("the PING behind a late body is waited for longer behind more of it, too", async () => {
+  using clock = new FakeClock();
+  const { session, peer, owner } = await openWide({ pingInterval: 0 });
+  const body = new ScriptedBody().give(Buffer.from("some"));
+  const answer = ask(session, "/", { method: "POST", body });
+  await turn();
+  peer.send(response(1, "early"));
+  body.give(Buffer.alloc(10 * WINDOW - 4), undefined);
+  await turn();
+  session.close();
+  await passed(clock, () => peer.takeOf(FrameType.ping).length > 0);
+  assert.equal(await passed(clock, () => peer.isEnded), 1000);
+  peer.finish();
+  await owner.closed;
+  assert.equal(answer.unread?.code, "CONNECTION_STALE");
 });
 
 test("PINGs of the server are answered with their bytes", async () => {
