@@ -68,6 +68,8 @@ export interface RequestHead {
   readonly headers: HeaderList;
   /** Whether an HTTP/1.1 connection ends with the response; default: false. */
   readonly closes?: boolean;
+  /** Whether no other request shares its HTTP/1.1 connection: it is not idempotent, or was lost before; default: false. */
+  readonly alone?: boolean;
 }
 
 export interface RequestBody {

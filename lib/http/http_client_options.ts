@@ -106,7 +106,8 @@ export interface HttpClientOptions {
    */
   maxConcurrentStreams?: number;
   /**
-   * The maximum number of concurrent requests of an HTTP/1.1 connection (RFC 9112 section 9.3.2). Above 1, only idempotent requests without a body share a connection.
+   * The maximum number of concurrent requests of an HTTP/1.1 connection (RFC 9112 section 9.3.2). Above 1, idempotent requests without a body share a connection that has
+   * answered one, except those that were lost before.
    * @default 1
    */
   pipelining?: number;

@@ -78,7 +78,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#owner = owner;
     this.context = core.contextOf(request);
     this.#origin = core.originOf(request.origin, request.url, false);
-    this.pipelinable = request.idempotent && isPipelinable(request, request.body);
+    this.pipelinable = isPipelinable(request, request.body);
   }
 
   start(): void {
@@ -225,7 +225,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.newerThan = 0;
     this.#origin = this.#inContext(() => this.#core.originOf(next.origin, next.url, true));
     this.#request = next;
-    this.pipelinable = next.idempotent && isPipelinable(next, next.body);
+    this.pipelinable = isPipelinable(next, next.body);
     // By the end of the turn, that response has usually ended, so that an HTTP/1.1 connection is free for this request.
     deliverInMicrotask({ deliver: () => this.#schedule() });
   }
@@ -261,6 +261,8 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     const stale = (kept && connection.closing) || wantsHttp1(error);
     const pause = (this.#failures ??= new RetryPolicy()).add(error, this.#request, { untouched, stale });
     if (pause === undefined) return false;
+    this.#request.alone = true; // the server may answer no pipeline (RFC 9112 section 9.3.2)
+    this.pipelinable = false;
     if (stale) this.newerThan = PooledConnection.opened;
     this.#tryAgain(pause, error, undefined);
     return true;

@@ -18,7 +18,7 @@ class ProxyAnswer {
   readonly #socket: Duplex;
   readonly #peer: Peer;
   /** The bytes received from the socket but not consumed yet. */
-  #rest: Uint8Array = new Uint8Array(0);
+  rest: Uint8Array = new Uint8Array(0);
 
   constructor(socket: Duplex, peer: Peer) {
     this.#socket = socket;
@@ -27,19 +27,15 @@ class ProxyAnswer {
 
   /** Takes `length` bytes, or without it all that are available, at least one. @throws {HttpError} if the connection ends before. */
   async bytes(length?: number): Promise<Uint8Array> {
-    while (this.#rest.length < (length ?? 1)) this.#rest = Buffer.concat([this.#rest, await this.#receive()]);
-    const taken = this.#rest.subarray(0, length);
-    this.#rest = this.#rest.subarray(taken.length);
+    while (this.rest.length < (length ?? 1)) this.rest = Buffer.concat([this.rest, await this.#receive()]);
+    const taken = this.rest.subarray(0, length);
+    this.rest = this.rest.subarray(taken.length);
     return taken;
-  }
-
-  putBack(bytes: Uint8Array): void {
-    this.#rest = bytes;
   }
 
   /** Ends the reading, and leaves the bytes of a server that speaks first. @throws {HttpError} if the proxy has sent more. */
   end(serverSpeaksFirst: boolean): void {
-    if (this.#rest.length > 0) this.#socket.unshift(this.#rest);
+    if (this.rest.length > 0) this.#socket.unshift(this.rest);
     if (serverSpeaksFirst || this.#socket.read() === null) return;
     throw failedBy(this.#peer, "PROTOCOL_ERROR", "it sent bytes after its answer, before anything was asked");
   }
@@ -99,7 +95,7 @@ async function readFinalHead(
       const chunk = await answer.bytes();
       after = section.add(chunk, 0);
       section.rejectOtherProtocol();
-      if (after >= 0) answer.putBack(chunk.subarray(after));
+      if (after >= 0) answer.rest = chunk.subarray(after);
     }
     const { bytes, length } = section;
     const text = latin1(bytes, 0, length);

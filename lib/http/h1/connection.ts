@@ -90,8 +90,9 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
   get free(): number {
     const { length } = this.#exchanges;
     if (this.closing) return 0;
-    // No request follows one that is not safe to send again.
-    return length === 0 || this.#exchanges[length - 1].pipelinable ? Math.max(0, this.#options.pipelining - length) : 0;
+    // No request follows one that is not safe to send again, or the first one: the server may answer only that (RFC 9112 section 9.3.2).
+    const most = this.restsUntil === 0 ? 1 : this.#options.pipelining;
+    return length === 0 || this.#exchanges[length - 1].pipelinable ? Math.max(0, most - length) : 0;
   }
 
   start(head: RequestHead, body: RequestBody | undefined, handler: ExchangeHandler): Exchange {

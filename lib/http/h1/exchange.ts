@@ -10,8 +10,8 @@ export interface ExchangeHost extends BodyWriterEvents {
 }
 
 /** Whether further requests may be sent before a request's response: if it is safe to send again, has no body, and does not end its connection, as HEAD does. */
-export function isPipelinable({ method, closes }: Pick<RequestHead, "method" | "closes">, body: unknown): boolean {
-  return body === undefined && !closes && (method === "GET" || method === "OPTIONS");
+export function isPipelinable({ method, closes, alone }: RequestHead, body: unknown): boolean {
+  return body === undefined && !closes && !alone && (method === "GET" || method === "OPTIONS");
 }
 
 export class Http1Exchange implements Exchange {

@@ -78,6 +78,7 @@ export interface FetchRequest extends RequestHead {
   readonly url: URL;
   readonly origin: string;
   body: BodySource | undefined;
+  alone: boolean;
   trailers: RequestTrailers | undefined;
   onUploadProgress: HttpRequestInit["onUploadProgress"] | undefined;
   readonly redirect: "follow" | "manual" | "error";
@@ -153,6 +154,7 @@ function readFor(
   if (trailers !== undefined) headers.list.push("trailer", trailers.names);
   // A client without a body must not send `Expect` (RFC 9110 section 10.1.1).
   if (body === undefined || body.length === 0) headers.expectsContinue = false;
+  const idempotent = saidIdempotent ?? isIdempotent(method);
   return {
     url: target.url,
     origin: target.origin,
@@ -162,6 +164,7 @@ function readFor(
     method,
     headers: headers.withDefaults(type, limits.decompress),
     closes: headers.closes || !defaults.reuse,
+    alone: !idempotent,
     expectsContinue: headers.expectsContinue,
     body,
     trailers,
@@ -169,7 +172,7 @@ function readFor(
     redirect,
     signal,
     signalOwner: request,
-    idempotent: saidIdempotent ?? isIdempotent(method),
+    idempotent,
     saidIdempotent,
     integrity: init?.integrity ?? request?.integrity ?? "",
     limits,

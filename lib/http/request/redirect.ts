@@ -38,15 +38,17 @@ export function redirected(
   let { headers } = request;
   if (losesBody) headers = without(headers, contentFields);
   if (!staysHome) headers = without(headers, secretFields);
+  const idempotent = request.saidIdempotent ?? (losesBody || request.idempotent);
   return {
     ...request,
     ...target,
+    alone: !idempotent,
     method: losesBody ? "GET" : method,
     headers,
     body: losesBody ? undefined : request.body,
     trailers: losesBody ? undefined : request.trailers,
     expectsContinue: !losesBody && request.expectsContinue,
-    idempotent: request.saidIdempotent ?? (losesBody || request.idempotent),
+    idempotent,
   };
 }
 

@@ -129,6 +129,30 @@ describe("HttpClient over HTTP/1.1", () => {
     });
   });
 
+  it("loses no request to a server that closes after each answer, or as soon as another request is pipelined", async () => {
+    const close = OK.replace("Content", "Connection: close\r\nContent");
+    for (const most of [1, 3, "no pipeline"] as const) {
+      const waiting = new Map<Socket, number>();
+      const script: Script = (socket, _, n) => {
+        const count = (waiting.get(socket) ?? 0) + 1;
+        waiting.set(socket, count);
+        if (most === "no pipeline" && count > 1) return void socket.destroy();
+        setTimeout(() => {
+          waiting.set(socket, waiting.get(socket)! - 1);
+          if (n + 1 === most) socket.end(close);
+          else socket.write(OK);
+        }, 5);
+      };
+      const options = { connections: 1, pipelining: 4, retries: 0 };
+      await withServer(script, options, async ({ client, url }) => {
+        const texts = Array.from({ length: 12 }, async () => (await client.fetch(url)).text());
+        const outcomes = await Promise.allSettled(texts);
+        const failed = outcomes.filter(({ status }) => status === "rejected");
+        assert.deepEqual(failed, [], String(most));
+      });
+    }
+  });
+
   it("does not take what a server says without being asked for an answer", async () => {
     const script: Script = (socket, _, n) => {
       socket.write(OK);

@@ -382,9 +382,15 @@ describe("cancel()", () => {
 describe("pipelining", () => {
   it("sends as many requests as allowed, and hands responses out in order", async () => {
     const talk = new Talk({ pipelining: 3 });
+    assert.equal(talk.connection.free, 1); // a new connection proves itself with one request
+    talk.send();
+    assert.equal(talk.connection.free, 0);
+    talk.transport.give(`${OK}ab`);
     assert.equal(talk.connection.free, 3);
+    talk.transport.takeWritten();
     const recorders = ["GET", "OPTIONS", "GET"].map((method) => talk.send(method));
     assert.equal(talk.connection.free, 0);
+    await settled();
     assert.equal(talk.transport.writes.length, 3);
     talk.transport.giveCut(`${OK}ab${OK}cd${OK}ef`, [10, 41, 60, 85]);
     assert.deepEqual(recorders.map(({ body }) => body), ["ab", "cd", "ef"]);
