@@ -26,8 +26,7 @@ interface PlaceOptions {
   readonly contentType: string;
   /** The announced size, if any, by which the parts of an object are planned. */
   readonly size: number | undefined;
-  /** Whether storing the file must be undoable. Default: false. */
-  readonly isUndoable?: boolean;
+  readonly isUndoable: boolean;
   /** The only file, or absence of a file, that the new file may replace. Default: any. */
   readonly only?: { readonly found: Place | undefined };
 }

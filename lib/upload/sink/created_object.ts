@@ -14,16 +14,17 @@ const RETRIES = 4;
 const FIRST_PAUSE = 100;
 
 export class CreatedObject implements Undoable {
-  readonly mark: string = randomUUID();
+  readonly mark: string;
   /** Whether the object has replaced another one, so that it must not be removed. */
   replaced = false;
   readonly #bucket: S3Bucket;
   readonly #key: string;
   #stream: WritableStream<Uint8Array> | undefined = undefined;
 
-  constructor(bucket: S3Bucket, key: string) {
+  constructor(bucket: S3Bucket, key: string, mark: string = randomUUID()) {
     this.#bucket = bucket;
     this.#key = key;
+    this.mark = mark;
   }
 
   /** Notes that closing a stream creates the object, for {@linkcode createdBy}. */

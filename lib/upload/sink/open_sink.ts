@@ -1,4 +1,3 @@
-import { fileURLToPath } from "node:url";
 import { RotatingFileWritable } from "../../files/mod.ts";
 import { described, joinBytes } from "../../streams/internal.ts";
 import { TimeLimit } from "../../timers/mod.ts";
@@ -110,9 +109,8 @@ export async function openSink(
     return await openStreamSink(destination, options.signal);
   }
   const place = containedPlace(destination, options.root);
-  const root = typeof options.root === "object" ? fileURLToPath(options.root) : options.root;
   const given = typeof destination === "string" ? destination : place.path;
-  return await openFileSink(place, shownName(given, root), options);
+  return await openFileSink(place, shownName(given, options.root as string | undefined), options);
 }
 
 function notADestination(destination: unknown): TypeError {
