@@ -1,5 +1,6 @@
 /**
- * Runs one test file, or all of compression, in this process: `child.ts ROOT FILE MODE SECONDS`.
+ * Runs a test file, several with commas between, or all of compression, in this process:
+ * `child.ts ROOT FILES MODE SECONDS`.
  *
  * @module
  */
@@ -10,23 +11,29 @@ import { inflateRawSync, unzipSync } from "node:zlib";
 import { faceOf } from "../support/built_faces.ts";
 import { runScripts } from "./harness.ts";
 import { enter, type Mode } from "./mode.ts";
-import { COMPRESSION, compressionScripts, scriptsOf } from "./test_file.ts";
+import { COMPRESSION, compressionScripts, scriptsOf, scriptsTogether } from "./test_file.ts";
 
-const [root, file, mode, seconds] = process.argv.slice(2) as [string, string, Mode, string];
+const [root, names, mode, seconds] = process.argv.slice(2) as [string, string, Mode, string];
 await enter(mode, {
   streams: () => import(faceOf("streams")),
   install: () => import(faceOf("streams", "install")),
 });
 prepareGlobals();
-if (file === COMPRESSION) await prepareCompression();
-runScripts(file === COMPRESSION ? compressionScripts(root) : scriptsOf(root, file), Number(seconds));
+if (names === COMPRESSION) await prepareCompression();
+const files = names.split(",");
+const scripts = names === COMPRESSION
+  ? compressionScripts(root)
+  : files.length === 1
+  ? scriptsOf(root, names)
+  : scriptsTogether(root, files);
+runScripts(scripts, Number(seconds));
 
 /** Defines the globals of a worker that the harness or a test looks up. */
 function prepareGlobals(): void {
   const { gc, Bun } = globalThis as { gc?: () => void; Bun?: { gc(force: boolean): void } };
   Object.assign(globalThis, {
     self: globalThis,
-    META_TITLE: file,
+    META_TITLE: names,
     Window: Object, // idlharness.js wants to know which interfaces this scope should have: a window has all of these
     GLOBAL: { isWindow: () => false, isWorker: () => true, isShadowRealm: () => false },
     fetch: (path: string) => Promise.resolve(new Response(readFileSync(join(root, path)))),

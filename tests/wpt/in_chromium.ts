@@ -9,14 +9,14 @@ import { type Browser, openBrowser } from "../e2e/chromium.ts";
 import { builtPackage } from "../support/built_package.ts";
 import type { Mode } from "./mode.ts";
 import type { Line } from "./result.ts";
-import { scriptsOf, sourceOf } from "./test_file.ts";
+import { scriptsOf, scriptsTogether, sourceOf } from "./test_file.ts";
 
 const here = dirname(fileURLToPath(import.meta.url));
 
 /** Chromium, with the suite and the package's modules for bundlers at hand. */
 export interface ChromiumRunner {
-  /** Runs a test file in a separate worker and returns its lines; a file that does not end lacks the last line. */
-  readonly run: (file: string, mode: Mode, seconds: number) => Promise<Line[]>;
+  /** Runs test files in a separate worker and returns their lines; the last one is missing if they do not end. */
+  readonly run: (files: readonly string[], mode: Mode, seconds: number) => Promise<Line[]>;
   readonly close: () => Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export async function openChromiumRunner(root: string): Promise<ChromiumRunner> 
   const browser = await openBrowser(join(folder, "profile"), ["--js-flags=--expose-gc"]);
   await browser.page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
   return {
-    run: (file, mode, seconds) => runInWorker(browser, file, mode, seconds),
+    run: (files, mode, seconds) => runInWorker(browser, files, mode, seconds),
     async close() {
       await browser.close();
       server.closeAllConnections();
@@ -68,7 +68,9 @@ async function serveSuite(root: string, modes: string): Promise<Server> {
         : pathname === "/mode.js"
         ? modes
         : pathname === "/worker.js"
-        ? workerOf(root, searchParams.get("file")!, searchParams.get("mode") as Mode)
+        ? workerOf(root, searchParams.get("files")!.split(","), searchParams.get("mode") as Mode)
+        : searchParams.has("together")
+        ? scriptsTogether(root, [pathname.slice(1)]).at(-1)!.code
         : sourceOf(root, pathname.slice(1));
       response.writeHead(200, { "content-type": isScript ? "text/javascript" : "text/html" }).end(text);
     } catch {
@@ -79,12 +81,14 @@ async function serveSuite(root: string, modes: string): Promise<Server> {
   return server;
 }
 
-/** Returns the script of a worker that runs a test file and posts its lines. */
-function workerOf(root: string, file: string, mode: Mode): string {
-  const paths = scriptsOf(root, file).map(({ path }) => `/${path}`);
+/** Returns the script of a worker that runs test files and posts their lines. */
+function workerOf(root: string, files: readonly string[], mode: Mode): string {
+  const paths = files.length === 1
+    ? scriptsOf(root, files[0]!).map(({ path }) => `/${path}`)
+    : scriptsTogether(root, files).map(({ path }) => files.includes(path) ? `/${path}?together` : `/${path}`);
   return `
 self.GLOBAL = { isWindow: () => false, isWorker: () => true, isShadowRealm: () => false };
-self.META_TITLE = ${JSON.stringify(file)};
+self.META_TITLE = ${JSON.stringify(files.join())};
 (${runTests})(${JSON.stringify(mode)}, ${JSON.stringify(paths)}).catch((error) => {
   postMessage({ fault: String(error?.stack ?? error) });
   postMessage({ done: true });
@@ -118,7 +122,7 @@ async function runTests(mode: Mode, paths: readonly string[]): Promise<void> {
 
 async function runInWorker(
   { page }: Browser,
-  file: string,
+  files: readonly string[],
   mode: Mode,
   seconds: number,
 ): Promise<Line[]> {
@@ -137,5 +141,5 @@ async function runInWorker(
         if ("done" in data) end();
       };
     });
-  }, { path: `/worker.js?file=${encodeURIComponent(file)}&mode=${mode}`, seconds });
+  }, { path: `/worker.js?files=${encodeURIComponent(files.join())}&mode=${mode}`, seconds });
 }

@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import process from "node:process";
 import { root as repository, runtime as current } from "../support/runtime.ts";
 import { isExcluded } from "./exclusions.ts";
 import type { Mode } from "./mode.ts";
 import { type FileResult, type Line, MARK, type Subtest } from "./result.ts";
-import { COMPRESSION, isPiping, testFiles } from "./test_file.ts";
+import { COMPRESSION, fileOfTest, isPiping, testFiles } from "./test_file.ts";
 
 /** A runtime that the tests run on. */
 export type Runtime = "node" | "bun" | "deno" | "chromium";
@@ -19,7 +19,12 @@ export interface Run {
   readonly mode: Mode;
   /** Only files that have this in their path. */
   readonly filter?: string;
+  /** Whether the files of a folder share a process, except those that are in {@linkcode ALONE}; false if left out. */
+  readonly isShared?: boolean;
 }
+
+/** The files that change what others use, collect garbage or have a harness of their own. */
+const ALONE = /idlharness|patched-global|then-interception|garbage-collection|transferable/;
 
 /** The flags that run a TypeScript file, with garbage collection on demand. */
 const flags: Readonly<Record<Exclude<Runtime, "chromium">, readonly string[]>> = {
@@ -30,7 +35,7 @@ const flags: Readonly<Record<Exclude<Runtime, "chromium">, readonly string[]>> =
 
 /** Processes at a time. */
 const POOL = 2;
-/** The seconds after which the harness ends a file's open subtests. */
+/** The seconds after which the harness ends the open subtests of a file; each other file of a group has two more. */
 const PATIENCE = 20;
 /** The additional seconds after which a process whose harness hangs is killed. */
 const GRACE = 5;
@@ -45,30 +50,49 @@ export async function runSuite(root: string, run: Run): Promise<FileResult[]> {
     .filter((file) => run.mode !== "native-pipe-to" || isPiping(root, file));
   if (files.length === 0) throw new TypeError(`no test file in ${root} has ${JSON.stringify(run.filter)} in its path`);
   const results: FileResult[] = [];
-  const queue = files.entries();
-  const { runtime, mode } = run;
+  const { runtime, mode, isShared = false } = run;
+  const groups = Map.groupBy(files, (file) => isShared && !ALONE.test(file) ? dirname(file) : file);
+  const queue = groups.values();
   // Loaded here: the builds for browsers run on Node.
   const chromium = runtime === "chromium"
     ? await (await import("./in_chromium.ts")).openChromiumRunner(root)
     : undefined;
   try {
     await Promise.all(Array.from({ length: POOL }, async () => {
-      for (const [index, file] of queue) {
-        const lines = chromium && await chromium.run(file, mode, PATIENCE + GRACE);
+      for (const group of queue) {
+        const lines = chromium && await chromium.run(group, mode, patienceOf(group) + GRACE);
         const told = lines
           ? summarize(lines, "it did not end")
-          : await runFile(root, file, runtime as LocalRuntime, mode);
-        results[index] = {
-          file,
-          ...told,
-          subtests: told.subtests.filter(({ name }) => !isExcluded(file, name, runtime, mode)),
-        };
+          : await runFiles(root, group, runtime as LocalRuntime, mode);
+        for (const result of byFile(group, told)) {
+          const subtests = result.subtests.filter(({ name }) => !isExcluded(result.file, name, runtime, mode));
+          results.push({ ...result, subtests });
+        }
       }
     }));
   } finally {
     await chromium?.close();
   }
-  return results;
+  return results.sort((a, b) => files.indexOf(a.file) - files.indexOf(b.file));
+}
+
+/** Returns the outcome of each file of a group; faults are those of the first one. */
+function byFile(group: readonly string[], { subtests, faults }: Omit<FileResult, "file">): FileResult[] {
+  if (group.length === 1) return [{ file: group[0]!, subtests, faults }];
+  const named = subtests.map((subtest) => {
+    const [file, name] = fileOfTest(subtest.name);
+    return { file: file ?? group[0], subtest: { ...subtest, name } };
+  });
+  return group.map((file, index) => {
+    const own = named.filter((each) => each.file === file).map(({ subtest }) => subtest);
+    const missing = own.length === 0 ? [`no subtest of ${file} ran`] : [];
+    return { file, subtests: own, faults: [...index === 0 ? faults : [], ...missing] };
+  });
+}
+
+/** Returns the seconds after which the harness ends the open subtests of files. */
+function patienceOf(group: readonly string[]): number {
+  return PATIENCE + 2 * (group.length - 1);
 }
 
 /** A runtime that is no browser. */
@@ -80,13 +104,19 @@ export async function runCompression(
   runtime: LocalRuntime,
   mode: "native" | "ours",
 ): Promise<FileResult> {
-  const told = await runFile(root, COMPRESSION, runtime, mode);
+  const told = await runFiles(root, [COMPRESSION], runtime, mode);
   const subtests = told.subtests.filter(({ name }) => !isExcluded(COMPRESSION, name, runtime, mode));
   return { file: COMPRESSION, ...told, subtests };
 }
 
-function runFile(root: string, file: string, runtime: LocalRuntime, mode: Mode): Promise<Omit<FileResult, "file">> {
-  return runProcess(runtime, [join(repository, "tests/wpt/child.ts"), root, file, mode, String(PATIENCE)]);
+function runFiles(
+  root: string,
+  files: readonly string[],
+  runtime: LocalRuntime,
+  mode: Mode,
+): Promise<Omit<FileResult, "file">> {
+  const words = [root, files.join(), mode, String(patienceOf(files))];
+  return runProcess(runtime, [join(repository, "tests/wpt/child.ts"), ...words]);
 }
 
 /** Runs a module that prints the outcome of a test file; its last argument is its time limit in seconds. */

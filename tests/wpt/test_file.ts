@@ -33,6 +33,7 @@ const Object = new Proxy(globalThis.Object, {
   },
 });
 const test = (steps, text) => globalThis.test(steps, name(text));
+const async_test = (steps, text) => globalThis.async_test(steps, name(text));
 const promise_test = (steps, text) => globalThis.promise_test((t) => {
   t.add_cleanup(() => void delete Object.prototype.then);
   return steps(t);
@@ -72,19 +73,34 @@ export function scriptsOf(root: string, path: string, without?: RegExp): Script[
 }
 
 /**
- * The scripts of all test files of compression, to be run at once: a process for each would take longer than its tests.
- * What they share is loaded once, and pako, which Debian's copy of the suite lacks, is for the caller to provide.
+ * The scripts that run several test files at once, which share the scripts that they need, except those of their own folder
+ * and those that make tests: a process for each file would take longer than its tests. The name of a test ends with its
+ * file's, see {@linkcode fileOfTest}.
  */
-export function compressionScripts(root: string): Script[] {
+export function scriptsTogether(root: string, files: readonly string[], without?: RegExp): Script[] {
   const shared = new Map<string, Script>();
-  const tests = compressionFiles(root).map((path) => {
-    const scripts = scriptsOf(root, path, /\/pako\//);
-    const own = scripts.filter((script) => script.path.startsWith("compression/"));
-    for (const script of scripts) if (!own.includes(script)) shared.set(script.path, script);
-    const code = own.map(({ code }) => code).join("\n");
-    return { path, code: `(() => {${prelude(path)}${code}\n})();` };
+  const tests = files.map((path) => {
+    const own: string[] = [];
+    for (const script of scriptsOf(root, path, without)) {
+      const isOwn = script.path.startsWith(`${dirname(path)}/`) || /^\s+(?:promise_)?test\(/m.test(script.code);
+      if (isOwn && !script.path.startsWith("resources/")) own.push(script.code);
+      else shared.set(script.path, script);
+    }
+    const strict = /^\s*(['"])use strict\1/m.test(own.at(-1)!) ? `"use strict";` : "";
+    return { path, code: `(() => {${strict}${prelude(path)}${own.join("\n")}\n})();` };
   });
   return [...shared.values(), ...tests];
+}
+
+/** Returns the file of a test of {@linkcode scriptsTogether} and its name there. */
+export function fileOfTest(name: string): readonly [file: string | undefined, name: string] {
+  const [, own, file] = /^(.*) \((\S+)\)$/s.exec(name) ?? [];
+  return [file, own ?? name];
+}
+
+/** The scripts of all test files of compression. Pako, which Debian's copy of the suite lacks, is for the caller to provide. */
+export function compressionScripts(root: string): Script[] {
+  return scriptsTogether(root, compressionFiles(root), /\/pako\//);
 }
 
 /** Whether the test file at `path` pipes anything; otherwise it can't test pipes. */

@@ -38,7 +38,7 @@ test(
 );
 
 async function passes(mode: keyof typeof least & Mode, on: Runtime = runtime): Promise<void> {
-  const results = await runSuite(root!, { runtime: on, mode });
+  const results = await runSuite(root!, { runtime: on, mode, isShared: !isLong });
   const failed = failures(results);
   assert.equal(failed.length, 0, [`${failed.length} failed:`, ...failed.slice(0, 30)].join("\n"));
   const { passed } = totals(results);
