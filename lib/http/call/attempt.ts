@@ -167,7 +167,12 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   }
 
   onData(chunk: Uint8Array, isOwn?: boolean): void {
-    if (this.responseBody === undefined) return this.#discard(chunk.length);
+    if (this.responseBody === undefined) {
+      this.#discarded += chunk.length;
+      if (this.#discarded <= DISCARDED_BYTES || this.#exchange!.isSending) this.#exchange!.consumed(chunk.length);
+      else if (!this.#lingers) this.#leaveRest(undefined);
+      return;
+    }
     this.#deadlines?.stop(this);
     this.#isWanted = false;
     this.responseBody.push(chunk, isOwn);
@@ -175,11 +180,19 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   }
 
   onEnd(trailers: HeaderList | undefined, isSending: boolean): void {
-    if (isSending) this.#sendOn(trailers);
-    else this.#end();
-    if (!isSending) this.#trace?.onEnd(trailers);
+    if (!isSending) {
+      this.#end();
+      this.#trace?.onEnd(trailers);
+      this.responseBody?.end(trailers);
+      return this.#owner?.onReceived();
+    }
+    // The server accepts the request although it has responded early: the rest is sent, and the deadline is for that.
+    this.#sendsLate = true;
+    this.#trailers = trailers;
+    this.#discards = this.#isWanted = false;
+    this.#keepProcess(true);
+    this.#startDeadline(this.#request.limits.bodyTimeout);
     this.responseBody?.end(trailers);
-    if (!isSending) this.#owner?.onReceived();
   }
 
   onSent(isWhole: boolean): void {
@@ -198,15 +211,6 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
 
   onUnread(error: HttpError): void {
     this.#owner?.onReceived(error);
-  }
-
-  /** Sends the rest of a request that the server accepts although it has responded early; the deadline is for the body. */
-  #sendOn(trailers: HeaderList | undefined): void {
-    this.#sendsLate = true;
-    this.#trailers = trailers;
-    this.#discards = this.#isWanted = false;
-    this.#keepProcess(true);
-    this.#startDeadline(this.#request.limits.bodyTimeout);
   }
 
   onFail(error: HttpError, untouched: boolean): void {
@@ -276,12 +280,6 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   ended(): BodyControl & EndedRequest {
     const { signal, origin } = this.#request;
     return { core: this.#core, signal, origin, consumed: ignore, cancel: ignore, revoked };
-  }
-
-  #discard(bytes: number): void {
-    this.#discarded += bytes;
-    if (this.#discarded <= DISCARDED_BYTES || this.#exchange!.isSending) this.#exchange!.consumed(bytes);
-    else if (!this.#lingers) this.#leaveRest(undefined);
   }
 
   get #discardedWithin(): number {

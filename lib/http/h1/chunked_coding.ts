@@ -52,7 +52,10 @@ export class ChunkFraming {
           break;
         case "sizeLf":
           if (byte !== LF) throw badLine("a CR without LF", byte);
-          this.#finishSize();
+          this.left = this.#size;
+          this.ended = this.#size === 0;
+          this.#part = "dataCr";
+          this.#size = this.#digits = this.#extension = 0;
           return at;
         case "dataCr":
           if (byte !== CR) throw badLine("more data than its size", byte);
@@ -84,15 +87,6 @@ export class ChunkFraming {
   #countExtension(): void {
     if (++this.#extension <= MAX_EXTENSION) return;
     throw new ResponseFault("LIMIT_EXCEEDED", `a chunk's extensions are larger than ${MAX_EXTENSION} bytes`);
-  }
-
-  #finishSize(): void {
-    this.left = this.#size;
-    this.ended = this.#size === 0;
-    this.#part = "dataCr";
-    this.#size = 0;
-    this.#digits = 0;
-    this.#extension = 0;
   }
 }
 

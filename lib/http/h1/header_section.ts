@@ -58,7 +58,11 @@ export class HeaderSection {
   add(chunk: Uint8Array, at: number): number {
     const before = this.length;
     const taken = Math.min(chunk.length - at, this.#limit - before + 1);
-    this.#reserve(before + taken);
+    if (before + taken > this.bytes.length) {
+      const larger = new Uint8Array(Math.max(before + taken, 2 * this.bytes.length));
+      larger.set(this.bytes.subarray(0, before));
+      this.bytes = larger;
+    }
     this.bytes.set(chunk.subarray(at, at + taken), before);
     this.length = before + taken;
     const end = findSectionEnd(this.bytes, Math.max(0, before - 3), this.length);
@@ -87,13 +91,6 @@ export class HeaderSection {
       const text = new TextDecoder("latin1").decode(bytes.subarray(0, at + 1));
       throw malformed(`a line of the ${this.#what} ends without CR`, text.slice(-60));
     }
-  }
-
-  #reserve(size: number): void {
-    if (size <= this.bytes.length) return;
-    const larger = new Uint8Array(Math.max(size, 2 * this.bytes.length));
-    larger.set(this.bytes.subarray(0, this.length));
-    this.bytes = larger;
   }
 }
 

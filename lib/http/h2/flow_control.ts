@@ -58,6 +58,8 @@ export class ReceiveWindows {
 
 /** The maximum DATA frame to send, in bytes: a larger one would keep other streams waiting. */
 const MAX_FRAME_SIZE = 32_768;
+/** The maximum number of bodies that are read without a window, since each holds a piece of its source. */
+const MAX_AHEAD = 16;
 const NOTHING = new Uint8Array(0);
 
 export interface BodySenderEvents {
@@ -85,9 +87,14 @@ export class BodySender {
   readonly #peer: PeerSettings;
   readonly #origin: string;
   readonly #events: BodySenderEvents;
-  /** The streams that have bytes to read, or to send within their own window. */
+  /** The streams that have bytes to send within their own window. */
   #queue: Http2Stream[] = [];
   #first = 0;
+  /** The streams of which nothing was read, and whether some of them may have become readable. */
+  readonly #unread = new Set<Http2Stream>();
+  #mayRead = false;
+  /** The streams that were read without a window, and of which nothing was sent. */
+  readonly #ahead = new Set<Http2Stream>();
   /** The streams whose bodies are in the output, in that order, and not known to be taken by the system. */
   readonly untaken: Http2Stream[] = [];
 
@@ -100,7 +107,7 @@ export class BodySender {
   }
 
   get hasQueued(): boolean {
-    return this.#first < this.#queue.length;
+    return this.#first < this.#queue.length || this.#mayRead;
   }
 
   /** The bytes of bodies for which the server has not returned room, counted from its widest window. */
@@ -113,6 +120,7 @@ export class BodySender {
     stream.body = body;
     stream.piece = body.bytes;
     stream.sendWindow = this.#initialWindow;
+    if (stream.piece === undefined) this.#unread.add(stream);
     this.queue(stream);
   }
 
@@ -127,16 +135,18 @@ export class BodySender {
   /** Queues a stream whose window has grown, or that has a new piece. */
   queue(stream: Http2Stream): void {
     if (stream.isQueued || stream.body === undefined || stream.isReading) return;
-    const isUnread = stream.piece === undefined; // its end may be near, which needs no window
-    if (stream.sendWindow <= 0 && !isUnread) return;
-    stream.isQueued = true;
-    this.#queue.push(stream);
+    const isUnread = stream.piece === undefined;
+    if (isUnread) this.#mayRead = true;
+    else if (stream.sendWindow <= 0) return;
+    else this.#queue.push(stream);
+    stream.isQueued = !isUnread;
     if (this.window > 0 || isUnread) this.#events.onReady();
   }
 
   /** Removes an ended stream, which would otherwise stay in the queue while the connection's window is empty. */
   drop(stream: Http2Stream): void {
     stream.piece = undefined;
+    this.#unread.delete(stream);
     if (!stream.isQueued) return;
     stream.isQueued = false;
     this.#queue.splice(this.#queue.indexOf(stream, this.#first), 1);
@@ -167,6 +177,7 @@ export class BodySender {
     if (this.window + bytes > MAX_WINDOW) {
       throw new ConnectionFault(FLOW_CONTROL_ERROR, "the server widened the connection's window beyond 2^31 - 1 bytes");
     }
+    if (this.window <= 0) this.#mayRead = this.#unread.size > 0;
     this.window += bytes;
     this.#widest = Math.max(this.#widest, this.window);
     if (this.hasQueued) this.#events.onReady();
@@ -174,7 +185,7 @@ export class BodySender {
 
   pump(): void {
     const now = this.hasQueued ? performance.now() : 0;
-    while (this.hasQueued && this.window > 0 && !this.#transport.full) {
+    while (this.#first < this.#queue.length && this.window > 0 && !this.#transport.full) {
       const stream = this.#queue[this.#first];
       const size = this.#nextSize(stream);
       if (size > 0 && !this.#output.fits(FRAME_HEADER + size)) {
@@ -185,27 +196,30 @@ export class BodySender {
       if (++this.#first > 64) this.#compact();
       if (stream.piece?.length === 0) this.#onBroken(stream, takenBack(this.#origin));
       else if (size > 0) this.#send(stream, size, now);
-      else if (stream.piece === undefined) this.#read(stream);
     }
-    if (this.window <= 0) this.#readUnsendable();
     if (this.#first === this.#queue.length && this.#first > 0) this.#compact();
+    if (this.#unread.size > 0 && !this.#transport.full) this.#readFirst();
   }
 
-  /** Reads the first pieces of bodies while the connection's window is empty: the end of an empty body needs no window (RFC 9113 section 6.9.1). */
-  #readUnsendable(): void {
-    for (const stream of this.#queue.slice(this.#first)) {
-      if (stream.piece !== undefined || this.#transport.full) continue;
-      this.drop(stream);
+  /** Reads the first pieces of bodies, of a few also without a window: the end of an empty body needs none (RFC 9113 section 6.9.1). */
+  #readFirst(): void {
+    const ahead = this.#ahead;
+    for (const stream of ahead) if (stream.isOver || !stream.body || stream.body.begun) ahead.delete(stream);
+    if (!this.#mayRead && ahead.size >= MAX_AHEAD) return;
+    this.#mayRead = false;
+    for (const stream of this.#unread) {
+      const isAhead = this.window <= 0 || stream.sendWindow <= 0;
+      if (isAhead && ahead.size >= MAX_AHEAD) continue;
+      this.#unread.delete(stream);
+      if (isAhead) ahead.add(stream);
       this.#read(stream);
     }
   }
 
   /** Returns the bytes of a stream's next frame; 0 if there are none yet, or no room in its window. */
   #nextSize(stream: Http2Stream): number {
-    const { piece } = stream;
-    if (piece === undefined || stream.sendWindow <= 0) return 0;
-    const { maxFrameSize } = this.#peer;
-    return Math.min(piece.length - stream.pieceAt, stream.sendWindow, this.window, maxFrameSize, MAX_FRAME_SIZE);
+    const left = stream.piece!.length - stream.pieceAt;
+    return Math.min(left, Math.max(stream.sendWindow, 0), this.window, this.#peer.maxFrameSize, MAX_FRAME_SIZE);
   }
 
   #send(stream: Http2Stream, size: number, now: number): void {

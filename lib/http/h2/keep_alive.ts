@@ -10,11 +10,13 @@ const BETWEEN_PROOFS = 1000;
 export interface LivenessEvents {
   /** The bytes of bodies for which the server has not returned room. */
   readonly unconsumed: number;
-  isBusy(): boolean;
+  /** The number of open requests. */
+  readonly active: number;
   /** Sends a PING. @returns its offset in all bytes ever sent. */
   onPingDue(value: number): number;
   onStale(): void;
-  onIdle(): void;
+  /** Called when the session has been idle for `idleTimeout`. */
+  close(): void;
   /** Called when it is time to call {@link KeepAlive.prove}, if that is still needed. */
   onProofDue(): void;
   /** The server has shown that it read all bytes sent before {@link KeepAlive.prove}, or has read none in time. */
@@ -133,7 +135,7 @@ export class KeepAlive {
   #due(): number {
     const { pingInterval, idleTimeout } = this.#limits;
     if (this.#pingAt !== 0) return this.#pingAt + this.patience;
-    if (!this.#events.isBusy()) return idleTimeout > 0 ? this.#idleSince + idleTimeout : Infinity;
+    if (this.#events.active === 0) return idleTimeout > 0 ? this.#idleSince + idleTimeout : Infinity;
     return pingInterval > 0 ? this.#heardAt + pingInterval : Infinity;
   }
 
@@ -144,7 +146,7 @@ export class KeepAlive {
   #check(): void {
     if (performance.now() >= this.#due()) {
       if (this.#pingAt !== 0) return this.#events.onStale();
-      if (!this.#events.isBusy()) return this.#events.onIdle();
+      if (this.#events.active === 0) return this.#events.close();
       this.#ping();
     }
     this.#watch();

@@ -214,10 +214,6 @@ export class Session
     this.#schedule();
   }
 
-  isBusy(): boolean {
-    return this.#streams.size > 0;
-  }
-
   get unconsumed(): number {
     return this.#sender.unconsumed;
   }
@@ -231,10 +227,6 @@ export class Session
 
   onStale(): void {
     this.destroy(this.#stale());
-  }
-
-  onIdle(): void {
-    this.close();
   }
 
   onProof(hasCome: boolean): void {

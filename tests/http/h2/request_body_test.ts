@@ -110,6 +110,27 @@ test("a body is read up to its first piece while a window is closed, so that an 
   }
 });
 
+test("few of the bodies without a window are read, and the others once they have one, or fewer are left", async () => {
+  for (const initialWindowSize of [0, 1_000_000]) { // the streams' windows, then the connection's
+    const { session, peer } = await openSession({}, { [Setting.initialWindowSize]: initialWindowSize });
+    if (initialWindowSize > 0) ask(session, "/", { ...post, body: new WholeBody(Buffer.alloc(WINDOW)) });
+    await turn();
+    const bodies = Array.from({ length: 100 }, () => new ScriptedBody().give(Buffer.alloc(5)));
+    const answers = bodies.map((body) => ask(session, "/", { ...post, body }));
+    await turn();
+    const read = (): number => bodies.filter(({ reads }) => reads > 0).length;
+    const most = read();
+    assert.ok(most < 20, `${most} pieces`);
+    answers[0].exchange.cancel("enough");
+    await turn();
+    assert.equal(read(), most + 1);
+    peer.take();
+    for (let stream = 1; stream < 200; stream += 2) peer.widen(initialWindowSize === 0 ? stream : 0, 5);
+    await turn();
+    assert.deepEqual([read(), shown(peer.take()).length], [100, 99]);
+  }
+});
+
 test("a body is not asked for anything while the transport is full, and goes on when it has drained", async () => {
   const { session, peer } = await openSession();
   peer.full = true;
