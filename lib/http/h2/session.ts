@@ -157,7 +157,6 @@ export class Session
   onEnd(): void {
     if (!this.#isEndHere && this.#output.waiting === 0 && this.#ends.isAllAnswered) {
       this.#isEndNear = true;
-      this.#lingering.start(CLOSE_TIMEOUT);
       return this.#transport.end(); // the end shows whether the system takes the rest of the written bytes
     }
     this.#lose(undefined);

@@ -785,6 +785,25 @@ test("the PING behind a late body is waited for longer behind more of it, too", 
   assert.equal(answer.unread?.code, "CONNECTION_STALE");
 });
 
+test("the rest of a body is sent as slowly as it goes, though the server has answered and ended its side", async () => {
+  using clock = new FakeClock();
+  const { session, peer, owner } = await openSession();
+  const body = new ScriptedBody().give(Buffer.from("some"));
+  const answer = ask(session, "/", { method: "POST", body });
+  await turn();
+  peer.send(response(1, "early"));
+  peer.waiting = 4;
+  body.give(undefined);
+  await turn();
+  peer.finish();
+  await passed(clock, () => peer.isDestroyed);
+  assert.deepEqual([peer.isDestroyed, answer.isSentLate], [false, false]);
+  peer.drain();
+  assert.deepEqual([answer.isSentLate, answer.error], [true, undefined]);
+  peer.destroy();
+  await owner.closed;
+});
+
 test("PINGs of the server are answered with their bytes", async () => {
   const { peer } = await openSession();
   peer.send(ping("12345678"), ping("abcdefgh"));
