@@ -202,7 +202,7 @@ export class Origin implements ConnectionPool {
     if (this.#connections.awaitsSettings) return 0;
     if (this.#connections.open === 0) return 1 - this.#attempts.size;
     const perSession = Math.min(this.#streamsAllowed ?? 1, this.#host.options.maxConcurrentStreams);
-    return Math.ceil(this.#waiting.length / perSession) - this.#attempts.size;
+    return (Math.ceil(this.#waiting.length / perSession) || 1) - this.#attempts.size; // no session takes those that wait
   }
 
   #open(context: CallContext | undefined): void {

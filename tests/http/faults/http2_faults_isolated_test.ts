@@ -161,6 +161,28 @@ test("the end of the socket before the headers: GETs are sent again, POSTs fail 
     outcomes.forEach((_, index) => assert.equal(seen[`/${index}`], index % 2 ? 1 : 2));
   }));
 
+for (const limit of [undefined, 1, 100]) {
+  test(`a GET whose session is cut after a GOAWAY is sent again, though newer sessions are open that allow ${limit ?? "any number"}`, () =>
+    trial("h2", {
+      settings: limit === undefined ? {} : { [Setting.maxConcurrentStreams]: limit },
+      client: { queueTimeout: 5000 },
+    }, async (scene) => {
+      const { origin } = scene;
+      const hold = origin.onRequest;
+      origin.onRequest = echoPath;
+      await (await scene.client.fetch(scene.url("/"))).text(); // the session is one that was kept
+      origin.onRequest = hold;
+      const response = scene.client.fetch(scene.url("/0"));
+      await arrived(scene, 1);
+      const [peer] = origin.peers;
+      await peer.shutDown();
+      origin.onRequest = echoPath;
+      assert.equal(await (await scene.client.fetch(scene.url("/1"))).text(), "/1");
+      peer.socket.destroy();
+      await checkEchoes([response]);
+    }));
+}
+
 test("a POST that says idempotent is sent again when its connection is lost", () =>
   trial("h2", {}, async (scene) => {
     const { origin } = scene;
