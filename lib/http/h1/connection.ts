@@ -183,9 +183,8 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     if (head.length < 0 || head.length >= LARGE) this.#gather(true);
     if (!head.keepsAlive || exchange.head.closes || this.#reader.endsWithConnection) this.#leave();
     // A server that sends the body that it announces, although none is allowed here, would have it taken for the next response.
-    if ((exchange.head.method === "HEAD" || status === 204) && (head.length > 0 || head.length === CHUNKED)) {
-      this.#leave();
-    }
+    const isEmpty = exchange.head.method === "HEAD" || status === 204 || status === 304;
+    if (isEmpty && (head.length > 0 || head.length === CHUNKED)) this.#leave();
     // A server that refuses an incomplete request does not want the rest.
     if (status >= 400 && !exchange.wholeRequestSent) this.#stopBody(exchange);
     exchange.isAccepted = status < 300;

@@ -181,7 +181,10 @@ export class Session
 
   onGoaway(last: number, code: number, debug: string): void {
     this.#isEndNear = true;
-    this.#ends.refuseAbove(last, code, debug);
+    // No stream is opened after a GOAWAY (RFC 9113 section 6.8): requests whose frames still wait go on another connection.
+    const isUnsent = this.#ends.isNoneSent;
+    if (isUnsent) this.#output.discard();
+    this.#ends.refuseAbove(isUnsent ? 0 : last, code, debug);
   }
 
   onPeerSettings(isFirst: boolean): void {

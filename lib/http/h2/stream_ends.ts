@@ -97,12 +97,21 @@ export class StreamEnds {
     this.fail(stream, error, false);
   }
 
-  /** Refuses the streams above `last`, which the server does not process, as it said in GOAWAY. */
+  /** Whether streams are open, and no frame of them has left the output. */
+  get isNoneSent(): boolean {
+    const { written } = this.#output;
+    return this.#streams.size > 0 && this.#streams.all().every(({ sentAt }) => sentAt >= written);
+  }
+
+  /** Refuses the streams above `last`, which the server does not process, as it said in GOAWAY, unless it answers them. */
   refuseAbove(last: number, code: number, debug: string): void {
     for (const stream of this.#streams.all()) {
       if (stream.id <= last) continue;
       this.closed.add(stream.id, false);
-      this.fail(stream, h2.goawayError(this.#origin, code, debug), true);
+      const error = stream.hasHead
+        ? h2.resetError(this.#origin, code, false)
+        : h2.goawayError(this.#origin, code, debug);
+      this.fail(stream, error, !stream.hasHead);
     }
   }
 

@@ -86,6 +86,7 @@ const responses: Record<string, [text: string, expected: Expected]> = {
   "to HEAD without a length": ["HTTP/1.1 200 OK\r\n\r\n", { method: "HEAD" }],
   "304 with the length of what it does not send": ["HTTP/1.1 304 Not Modified\r\nContent-Length: 99\r\n\r\n", {
     status: 304,
+    reusable: false,
   }],
   "in chunks": [
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n1\r\n \r\nA\r\n0123456789\r\n0\r\n\r\n",

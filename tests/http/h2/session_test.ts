@@ -221,6 +221,7 @@ test("a request that the server resets with HTTP_1_1_REQUIRED is untouched, and 
 test("GOAWAY fails what the server has not looked at as untouched, the rest goes on, then the session closes", async () => {
   const { session, peer, owner } = await openSession();
   const answers = [1, 2, 3].map(() => ask(session, "/", { method: "POST", body: new ScriptedBody().give(undefined) }));
+  await turn();
   peer.goaway(3, ErrorCode.none);
   assert.deepEqual(answers.map(({ error }) => error?.code), [undefined, undefined, "REFUSED"]);
   assert.equal(answers[2].isUntouched, true);
@@ -242,6 +243,7 @@ test("GOAWAY fails what the server has not looked at as untouched, the rest goes
 test("GOAWAY in two steps loses nothing", async () => {
   const { session, peer, owner } = await openSession();
   const answers = [1, 2].map(() => ask(session));
+  await turn();
   peer.goaway(LAST_STREAM, ErrorCode.none);
   await turn();
   assert.deepEqual([session.closing, session.active], [true, 2]);
@@ -412,6 +414,7 @@ test("a request of an idle session whose connection has ended was not touched, e
     (peer) => peer.finish(),
     (peer) => peer.lose(new Error("reset")),
     (peer) => peer.goaway(1, ErrorCode.none),
+    (peer) => peer.goaway(LAST_STREAM, ErrorCode.none),
   ];
   for (const end of ends) {
     const { session, peer } = await openSession();
@@ -427,6 +430,8 @@ test("a request of an idle session whose connection has ended was not touched, e
     end(peer);
     await answer.over;
     assert.ok(answer.isUntouched);
+    await turn();
+    assert.deepEqual(peer.takeOf(FrameType.headers), []); // no stream is opened behind a GOAWAY (RFC 9113 section 6.8)
   }
 });
 
