@@ -39,7 +39,12 @@ export class Session
   readonly #sender: BodySender;
   readonly #noise = new FloodGuard();
   readonly #liveness: KeepAlive;
-  readonly #turn = (): void => this.#endTurn();
+  readonly #turn = (): void => {
+    const looks = this.#look === "due";
+    this.#look = looks ? "running" : "none";
+    if (looks) afterPoll(this.#turn);
+    else this.#endTurn();
+  };
   #limit: number;
   readonly #ends: StreamEnds;
   /** Whether the session takes no more requests, and whether its owner knows that. */
@@ -54,6 +59,16 @@ export class Session
   #hasNewLimit = false;
   #isScheduled = false;
   #isIdle = false;
+  /**
+   * Whether requests wait until the event loop has polled the socket: if that has ended, they are sent on another connection. Those of
+   * the turns in which bytes came do not wait, unless the session was idle.
+   */
+  #look: "none" | "due" | "running" = "none";
+  /** Whether bytes came in this turn of the event loop. */
+  #isFresh = false;
+  readonly #onNextPoll = (): void => {
+    this.#isFresh = false;
+  };
   /** The state of the proof, by a later PING, that the server has read all bodies: closing loses unread bytes. */
   #proof: "none" | "due" | "planned" | "asked" | "overdue" = "none";
 
@@ -103,6 +118,7 @@ export class Session
     const id = streams.next;
     const stream = new Http2Stream(id, this, handler, this.#windows.initial, output.added, head.method === "HEAD");
     streams.add(stream);
+    if (this.#look === "none" && (this.#isIdle || (streams.size > 1 && !this.#isFresh))) this.#look = "due";
     // The first request may start before the session has become idle.
     if (this.#isIdle || streams.size === 1) this.#leaveIdle();
     const contentLength = lengthToSay(head.method, body);
@@ -133,6 +149,8 @@ export class Session
   onData(chunk: Uint8Array): void {
     if (this.#isEndHere) return;
     this.#liveness.onHeard();
+    if (!this.#isFresh) afterPoll(this.#onNextPoll);
+    this.#isFresh = true;
     try {
       this.#reader.read(chunk);
     } catch (error) {
@@ -293,9 +311,6 @@ export class Session
   }
 
   #leaveIdle(): void {
-    // Requests go out once the event loop has polled the socket, which may have ended: then they are sent on another connection.
-    if (this.#isIdle && !this.#isScheduled) afterPoll(this.#turn);
-    this.#isScheduled ||= this.#isIdle;
     this.#isIdle = false;
     this.#transport.keepProcess(true);
     this.#liveness.onBusy();
