@@ -93,7 +93,10 @@ export async function analyze(target: string, options: AnalyzeOptions): Promise<
   const isPage = /^https?:/i.test(target);
   const time = new TimeLimit(options.timeout, options.signal);
   try {
-    const paths = isPage ? [] : await filesOf(target);
+    const paths = isPage ? [] : await folderFiles(target);
+    // An empty build must not pass for one without findings.
+    const isEmpty = !isPage && paths.length === 0;
+    if (isEmpty) throw new Error(`there are no files in ${target}: build first, or name another folder`);
     const site = isPage ? onlineSite(time.signal, options.ca) : await folderSite(target, paths);
     try {
       return await analyzeSite(site, { target, isPage, paths, time }, options);
@@ -144,13 +147,6 @@ async function visitPage(visitor: Visitor, page: string, time: TimeLimit, timeou
     if (!time.isOver || cause !== time.signal.reason) throw cause;
     throw new Error(`${page} was not answered within ${timeout / 1000} s`, { cause });
   }
-}
-
-/** @throws {Error} if the folder is empty, since an empty build must not pass for one without findings. */
-async function filesOf(folder: string): Promise<string[]> {
-  const paths = await folderFiles(folder);
-  if (paths.length === 0) throw new Error(`there are no files in ${folder}: build first, or name another folder`);
-  return paths;
 }
 
 async function judgeAll(

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import process from "node:process";
-import { type Analysis, analyze, type AnalyzedFile, analyzeOptions, hints } from "../analyze/mod.ts";
+import { type Analysis, analyze, analyzeOptions, type FindingKind, hints } from "../analyze/mod.ts";
 import { explain } from "../precompress/internal.ts";
 import { counted, formatBytes } from "../quantities/mod.ts";
 import { printable } from "../static/internal.ts";
@@ -115,18 +115,15 @@ async function look(target: string, limits: Limits, json: boolean): Promise<numb
 }
 
 function textOf({ target, files, elsewhere, limits, sent, best }: Analysis): string {
-  const listed = files.filter(({ findings }) => findings.length > 0).map((file) => `${linesOf(file)}\n`).join("");
+  const listed = files.filter(({ findings }) => findings.length > 0).map(({ url, findings }) => {
+    const prefix = (kind: FindingKind) => `  ${hints.has(kind) ? "hint: " : ""}${kind}`;
+    const lines = findings.map(({ kind, message }) => `${prefix(kind)}: ${printable(message)}\n`);
+    return `${printable(url)}\n${lines.join("")}\n`;
+  }).join("");
   const count = files.flatMap(({ findings }) => findings).filter(({ kind }) => !hints.has(kind)).length;
   const saved = sent > best ? `; precompress would save ${formatBytes(sent - best)} of them` : "";
   return `${listed}${printable(target)}: ${counted(files.length, "file")}, ${formatBytes(sent)} sent${saved}\n` +
     `${count === 0 ? "nothing found" : counted(count, "finding")}` +
     `${elsewhere > 0 ? `; ${counted(elsewhere, "reference")} to other origins not looked at` : ""}\n` +
     limits.map((limit) => `not all was looked at: ${printable(limit)}\n`).join("");
-}
-
-function linesOf({ url, findings }: AnalyzedFile): string {
-  const lines = findings.map(({ kind, message }) =>
-    `  ${hints.has(kind) ? "hint: " : ""}${kind}: ${printable(message)}\n`
-  );
-  return `${printable(url)}\n${lines.join("")}`;
 }

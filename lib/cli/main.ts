@@ -27,7 +27,9 @@ export async function main(words: readonly string[]): Promise<number> {
   try {
     if (asksForVersion(words)) return printVersion();
     if (first === "help") return await printHelp(words.slice(1));
-    if (!name) requireFolder(first);
+    if (!name && first !== undefined && /^\w[\w-]*$/.test(first) && !existsSync(first)) { // a mistyped command
+      throw new UsageError(`"${first}" is neither a command (${names().join(", ")}) nor a folder${suggestion(first)}`);
+    }
     const { help, run } = await commands.get(name ?? "precompress")!();
     await loadFailure(); // early, since later there may be no free descriptor to load it
     if (words.length === 0) {
@@ -59,12 +61,6 @@ async function printHelp([name, ...more]: readonly string[]): Promise<number> {
   if (!command) throw new UsageError(`"${name}" is not a command${suggestion(name!)}`);
   const { help } = await command();
   return print(name === undefined ? overview + help() : help());
-}
-
-/** Requires a folder, so that a mistyped command does not pass for its name. */
-function requireFolder(word: string | undefined): void {
-  if (word === undefined || !/^\w[\w-]*$/.test(word) || existsSync(word)) return;
-  throw new UsageError(`"${word}" is neither a command (${names().join(", ")}) nor a folder${suggestion(word)}`);
 }
 
 function suggestion(word: string): string {

@@ -164,14 +164,6 @@ export class FormerRuns {
 function applyEntry(records: Map<string, FileRecord>, { path, record, made }: JournalEntry): void {
   const known = records.get(path);
   const base = known?.sha256 === record.sha256 ? known : { ...record, variants: {} };
-  const { dictionary, olderDictionaries, siteDictionary, madeOf, immutable } = record;
-  const told = {
-    ...(dictionary && { dictionary }),
-    ...(olderDictionaries && { olderDictionaries }),
-    ...(siteDictionary && { siteDictionary }),
-    ...(madeOf && { madeOf }),
-    ...(immutable !== undefined && { immutable }),
-  };
   const variants = made ? { ...base.variants, [made.format]: made.variant } : base.variants;
-  records.set(path, { ...base, ...told, variants });
+  records.set(path, { ...base, ...record, variants });
 }

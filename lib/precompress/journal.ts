@@ -160,7 +160,10 @@ async function lockedFolder(
 ): Promise<ProcessLock> {
   signal?.throwIfAborted();
   let holder: LockedBy | undefined;
-  const busy = (by: LockedBy): Error => atWork(folder, (holder = by).processId);
+  const busy = (by: LockedBy): Error => {
+    const { processId } = holder = by;
+    return new Error(`another run, of process ${processId}, is at work in ${folder.path}: wait for its end, or end it`);
+  };
   const lock = new ProcessLock({ directory: folder.path, subject: `the folder ${folder.path}`, waitFor, busy });
   const stop = (): void => lock.release();
   signal?.addEventListener("abort", stop);
@@ -195,10 +198,6 @@ function openJournal(folder: Folder, path: string, isThere: boolean): number {
 
 function notOurs(path: string): Error {
   return new Error(`${path} is in the way of a run's journal, and none: remove it and run again`);
-}
-
-function atWork(folder: Folder, processId: number): Error {
-  return new Error(`another run, of process ${processId}, is at work in ${folder.path}: wait for its end, or end it`);
 }
 
 /** The failure of a run with an obsolete plan. */

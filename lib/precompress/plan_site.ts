@@ -109,7 +109,9 @@ async function planSiteDictionary(
     plan.siteDictionary = { folder: places.source, path, sha256 };
     return undefined;
   }
-  const { mtimeMs, mode } = isThere ? occupant : { mtimeMs: newestOf(found.files), mode: 0o644 };
+  const newest = found.files.reduce((latest, each) => isPage(each) ? Math.max(latest, each.mtimeMs) : latest, 0);
+  // Every file system supports whole seconds.
+  const { mtimeMs, mode } = isThere ? occupant : { mtimeMs: Math.floor(newest / 1000) * 1000, mode: 0o644 };
   const file = { path, size: bytes.length, mtimeMs, mode };
   if (isThere && !occupant.isOurs) ledger.ready.add(path);
   if (!isThere) plan.newDictionary = { file, bytes, sha256 };
@@ -122,12 +124,6 @@ async function planSiteDictionary(
     if (variant) variants.push(variant);
   }
   return { file, sha256, dictionaries: [], folder, variants };
-}
-
-/** Returns the latest modification time of the pages in ms: whole seconds, which every file system supports. */
-function newestOf(files: readonly FoundFile[]): number {
-  const newest = files.reduce((latest, file) => isPage(file) ? Math.max(latest, file.mtimeMs) : latest, 0);
-  return Math.floor(newest / 1000) * 1000;
 }
 
 /** Decides what to do for a file; undefined if it gets no record of variants. */
@@ -207,7 +203,7 @@ async function planVariant(
   plan: Plan,
   context: Context,
 ): Promise<PlannedVariant | undefined> {
-  const { former, ledger, places: { source }, settings: { force } } = context;
+  const { former, ledger, places: { source }, settings: { force, levels, minSaving } } = context;
   const { file, content, format, plain, dictionary } = wanted;
   const path = variantPath(file.path, format);
   if (former.isCopy && found.folders.has(path)) {
@@ -215,7 +211,8 @@ async function planVariant(
     return undefined;
   }
   plan.decided.add(await former.placeOf(path));
-  const settings = settingsOf(wanted, context);
+  const base = `level ${levels[plain]}, saving ${minSaving}`;
+  const settings = isDelta(format) ? `${base}, dictionary ${dictionary!.sha256}` : base;
   const planned: PlannedVariant = { format, settings, dictionary, replacesAny: force };
   const isBeside = former.isCopy && found.beside.has(path);
   if (isBeside && force) return { ...planned, isBeside };
@@ -233,7 +230,8 @@ async function planVariant(
   const before = former.records.get(file.path);
   const known = before?.sha256 === content.sha256 ? before.variants : {};
   // The limit of a delta depends on the size of the variant that it replaces.
-  const isSame = format === plain || areSame(known[plain], wanted.plainRecord);
+  const [was, is] = [known[plain], wanted.plainRecord];
+  const isSame = format === plain || was?.state === is?.state && was?.size === is?.size;
   const usable = known[format]?.settings === settings && isSame && !force ? known[format] : undefined;
   const wasUnworthy = usable?.state === "unworthy";
   const rejected = wasUnworthy ? { ...planned, record: usable } : planned;
@@ -288,15 +286,6 @@ async function isTheirForm(
   const hint = "remove it, exclude that, or use --force";
   ledger.fail(path, new Error(`it is in the way and not made from ${basename(file.path)}: ${hint}`), wanted);
   return false;
-}
-
-function areSame(a: VariantRecord | undefined, b: VariantRecord | undefined): boolean {
-  return a?.state === b?.state && a?.size === b?.size;
-}
-
-function settingsOf({ format, plain, dictionary }: Wanted, { settings: { levels, minSaving } }: Context): string {
-  const base = `level ${levels[plain]}, saving ${minSaving}`;
-  return isDelta(format) ? `${base}, dictionary ${dictionary!.sha256}` : base;
 }
 
 const suffixes = Object.values(extensions);

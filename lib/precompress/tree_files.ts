@@ -106,7 +106,8 @@ export function originalsIn<File extends Pick<FoundFile, "path">>(files: readonl
 export async function treeFilesOf(found: readonly FoundFile[], origin: FormerRuns): Promise<TreeFiles> {
   const own: FoundFile[] = [];
   for (const file of found) {
-    if (!await isOutput(file.path, origin)) own.push(file);
+    const occupant = await origin.knows(file.path) ? await origin.look(file.path) : undefined;
+    if (occupant?.kind !== "file" || !occupant.isOurs) own.push(file);
   }
   const files = originalsIn(own);
   const paths = new Set(files.map(({ path }) => path));
@@ -128,10 +129,4 @@ function foldersOf(paths: Iterable<string>): Set<string> {
 
 export function variantPath(path: string, format: VariantFormat | DeltaFormat): string {
   return path + extensions[format];
-}
-
-async function isOutput(path: string, origin: FormerRuns): Promise<boolean> {
-  if (!await origin.knows(path)) return false;
-  const occupant = await origin.look(path);
-  return occupant.kind === "file" && occupant.isOurs;
 }

@@ -78,7 +78,10 @@ async function act(plan: Plan, variants: Making["variants"], context: Context): 
   if (plan.newDictionary) await putDictionary(plan.newDictionary, context);
   for (const [path, file] of plan.alike) await target.align(path, file).catch((error) => ledger.fail(path, error));
   // A variant requires the copy of the file that it was made from.
-  for (const work of plan.works) if (plan.failed.has(work.file.path)) await dropWithoutCopy(work, context);
+  for (const { file: { path } } of plan.works) {
+    const copy = plan.failed.has(path) ? await former.look(path) : undefined;
+    if (copy && (copy.kind !== "file" || !copy.isOurs)) await dropVariants(path, context);
+  }
   return await putAll(variants, context);
 }
 
@@ -184,12 +187,6 @@ async function removeStale(path: string, { ledger, target }: Context): Promise<v
     ledger.fail(path, error);
     ledger.stuck.add(path);
   }
-}
-
-/** Removes the variants of a file that could not be copied, unless its former copy exists. */
-async function dropWithoutCopy({ file: { path } }: Work, context: Context): Promise<void> {
-  const copy = await context.former.look(path);
-  if (copy.kind !== "file" || !copy.isOurs) await dropVariants(path, context);
 }
 
 /** Removes the written variants of a file, and its record, unless one could not be removed. */

@@ -20,6 +20,8 @@ export function htmlReport(report: SiteReport, at: Date): string {
     "base-uri 'none'",
     "form-action 'none'",
   ].join("; ");
+  const data: PageData = pageDataOf(report, types);
+  const packed = deflateRawSync(JSON.stringify(data), { level: 9 }).toString("base64");
   const { text } = html`
     <!doctype html>
     <html lang="en">
@@ -43,18 +45,12 @@ export function htmlReport(report: SiteReport, at: Date): string {
     ${changesSection(report)}
     ${leftAloneSection(report)}
         </main>
-        ${dataElement(pageDataOf(report, types))}
+        <script type="text/plain" id="data">${packed}</script>
         <script>${new Markup(script)}</script>
       </body>
     </html>
   `;
   return text;
-}
-
-/** Makes the element with the data for the page's script: JSON, deflated, in base64. */
-function dataElement(data: PageData): Markup {
-  const packed = deflateRawSync(JSON.stringify(data), { level: 9 }).toString("base64");
-  return html`<script type="text/plain" id="data">${packed}</script>`;
 }
 
 function hashOf(text: string): string {

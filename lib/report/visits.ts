@@ -32,7 +32,10 @@ const DEEPEST = 5;
 
 /** Computes the costs of visits to the site's first page, if there is one. */
 export async function visitOf(files: readonly SiteFile[], folder: string): Promise<Visit | undefined> {
-  const [page] = files.filter(({ path }) => /\.html?$/i.test(path)).sort(byRank);
+  // The start page first, then pages in higher folders.
+  const rank = ({ path }: SiteFile): number => path === "index.html" ? 0 : path.split("/").length;
+  const pages = files.filter(({ path }) => /\.html?$/i.test(path));
+  const [page] = pages.sort((a, b) => rank(a) - rank(b) || (a.path < b.path ? -1 : 1));
   if (page === undefined) return undefined;
   const loading = new Loading(new Map(files.map((file) => [file.path, file])), folder);
   await loading.load(page).catch(() => {}); // a page that was removed meanwhile loads no files
@@ -47,12 +50,6 @@ export async function visitOf(files: readonly SiteFile[], folder: string): Promi
     again: cost(cached),
     update: page.change === undefined ? undefined : cost(changed),
   };
-}
-
-/** Orders pages: the start page first, then those in higher folders. */
-function byRank(a: SiteFile, b: SiteFile): number {
-  const rank = ({ path }: SiteFile): number => path === "index.html" ? 0 : path.split("/").length;
-  return rank(a) - rank(b) || (a.path < b.path ? -1 : 1);
 }
 
 /** Finds the files that a page loads, in stages. */

@@ -96,7 +96,11 @@ export function answerResource(
 ): Answer | undefined {
   while (!resource.hasChanged) {
     const chosen = resource.choose(request, method);
-    if (chosen === undefined) return notAcceptable(resource);
+    if (chosen === undefined) {
+      const vary = valueOf(resource.fields(), "Vary") ?? "Accept-Encoding";
+      const text = "Not Acceptable: the file is in none of the accepted content codings";
+      return resource.general().text(406, text, ["Vary", vary]);
+    }
     const answer = answerVariant(chosen, method, request, onFault);
     if (answer) return answer;
   }
@@ -129,10 +133,4 @@ function answerVariant(
   const answer = part === "ignored" ? chosen.whole() : part;
   if (!answer) onFault(part === "ignored" ? chosen : ranged!);
   return answer;
-}
-
-function notAcceptable(resource: Resource): Answer {
-  const vary = valueOf(resource.fields(), "Vary") ?? "Accept-Encoding";
-  const text = "Not Acceptable: the file is in none of the accepted content codings";
-  return resource.general().text(406, text, ["Vary", vary]);
 }

@@ -213,8 +213,9 @@ export const staticHandlerOptions: SchemaOf<
   >
 > = /* @__PURE__ */ schema("createStaticHandler()", () => {
   const codings = (Object.keys(storedCodings) as StoredCoding[]).filter((coding) => isUndoable(coding));
+  const fileName = text(undefined, "a file name such as index.html", (name) => !/^\.{0,2}$|\//.test(name));
   return {
-    index: anyOf([text(undefined, "a file name such as index.html", isFileName), oneOf<false>([false])], "index.html"),
+    index: anyOf([fileName, oneOf<false>([false])], "index.html"),
     cleanUrls: bool(false),
     fallback: anyOf([pathBelow(), func<(path: string) => string | undefined>()]),
     notFound: pathBelow("404.html"),
@@ -241,10 +242,6 @@ export const staticHandlerOptions: SchemaOf<
     ),
   };
 });
-
-function isFileName(name: string): boolean {
-  return !["", ".", ".."].includes(name) && !name.includes("/");
-}
 
 function pathBelow<D extends string | undefined = undefined>(fallback?: D): Member<string, D> {
   const accepts = (path: string): boolean => !/^(?:\.?\/)*\.?$/.test(path) && !path.split("/").includes("..");

@@ -51,8 +51,12 @@ export class Resource {
     this.lastModified = lastModified < FIRST_TIME ? undefined : lastModified;
     this.memory = memory;
     const variantOf = (each: Representation) => new Variant(this, each, proofs.isOpen(each));
-    this.variants = [...inOrder(file.variants, settings), file.identity].map(variantOf);
-    this.deltas = settings.dictionaries ? file.deltas.map(variantOf) : [];
+    const { precompressed = [], dictionaries } = settings;
+    const inOrder = settings.precompressed
+      ? precompressed.flatMap((coding) => file.variants.filter((variant) => variant.coding === coding))
+      : file.variants.toSorted((a, b) => a.size - b.size);
+    this.variants = [...inOrder, file.identity].map(variantOf);
+    this.deltas = dictionaries ? file.deltas.map(variantOf) : [];
     this.#proofs = proofs;
     this.#hasOpen = proofs.areOpen(file);
   }
@@ -169,11 +173,6 @@ export class Resource {
       allowOrigin: this.general().allowedOrigin(request) ?? valueOf(this.fields(), "Access-Control-Allow-Origin"),
     });
   }
-}
-
-function inOrder(variants: readonly Representation[], { precompressed }: TreeSettings): readonly Representation[] {
-  if (!precompressed) return variants.toSorted((a, b) => a.size - b.size);
-  return precompressed.flatMap((coding) => variants.filter((variant) => variant.coding === coding));
 }
 
 function weightOf({ representation }: Variant, accepted: AcceptedCodings): number {

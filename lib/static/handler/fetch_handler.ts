@@ -88,7 +88,10 @@ function fromFile(site: Site, request: Request, answer: Answer, file: FileParts)
   const length = Number(valueOf(answer.fields, "Content-Length"));
   if (length <= READ_WHOLE) return readWhole(site, request, answer.init(), file, length);
   const slice = bodyByServer(request, answer, file);
-  const init = slice && isNameless(answer) ? answer.with(["Content-Disposition", "inline"]).init() : answer.init();
+  const has = (name: string, value: string | undefined): boolean => valueOf(answer.fields, name) === value;
+  // Bun's server would add a Content-Disposition with only the file's name.
+  const isNameless = has("Content-Type", "application/octet-stream") && has("Content-Disposition", undefined);
+  const init = slice && isNameless ? answer.with(["Content-Disposition", "inline"]).init() : answer.init();
   try {
     if (slice === undefined) return new Response(fileBody(file, (sending) => site.track(sending)), init);
     // Synchronously: the server opens the file when it gets the Response, and would send a file that replaced it meanwhile.
@@ -135,10 +138,4 @@ function bodyByServer(request: Request, { status }: Answer, { parts, variant }: 
   // Bun's server would apply a range that is to be ignored, such as by `If-Range`.
   if (status === 200 && request.headers.has("range")) return undefined;
   return fileSlice(variant.representation.file, part.start, part.end);
-}
-
-/** Whether Bun's server would add a `Content-Disposition` with only the file's name. */
-function isNameless({ fields }: Answer): boolean {
-  const isUntyped = valueOf(fields, "Content-Type") === "application/octet-stream";
-  return isUntyped && valueOf(fields, "Content-Disposition") === undefined;
 }

@@ -86,19 +86,14 @@ export async function sendFile(req: IncomingMessage, res: ServerResponse, reader
     }
     res.end();
   } catch {
-    cut(res);
+    const { stream } = res as { stream?: { close?: (code: number) => void } };
+    if (stream?.close) stream.close(INTERNAL_ERROR); // so that clients do not take the response for complete
+    else res.destroy();
   } finally {
     reader.close();
     req.off("aborted", leave);
     res.off("close", leave).off("drain", onDrain);
   }
-}
-
-/** Aborts a response, so that clients do not take it for complete. */
-function cut(res: ServerResponse): void {
-  const { stream } = res as { stream?: { close?: (code: number) => void } };
-  if (stream?.close) stream.close(INTERNAL_ERROR);
-  else res.destroy();
 }
 
 /** Passes a request to the next handler of Connect or Express. */
@@ -156,9 +151,12 @@ function sendFrom(
   site.track(sendFile(req, res, reader));
 }
 
-/** Returns the fields to send in a chain. They replace earlier fields of the same name, except `Vary`. */
-function merged(fields: Fields, site: Site, req: MountedRequest, res: ServerResponse): Fields {
-  return withFormerVary(belowMount(fields, site, req), res);
+/** Returns the fields to send in a chain. They replace earlier fields of the same name; the names in `Vary` are joined. */
+function merged(own: Fields, site: Site, req: MountedRequest, res: ServerResponse): Fields {
+  const fields = belowMount(own, site, req);
+  const at = res.hasHeader("vary") ? fields.indexOf("Vary") : -1;
+  if (at === -1) return fields;
+  return fields.with(at + 1, joinedNames([res.getHeader("vary"), fields[at + 1]].flat().join(", ")));
 }
 
 /** Adapts the patterns and links of dictionaries to the browser's paths, which include the mount. */
@@ -173,12 +171,4 @@ function belowMount(fields: Fields, { basePath }: Site, req: MountedRequest): Fi
   move("Use-As-Dictionary", useAsDictionaryBelow);
   move("Link", linkToDictionaryBelow);
   return below;
-}
-
-/** Adds the names of an earlier `Vary`, since the response depends on those fields, too. */
-function withFormerVary(fields: Fields, res: ServerResponse): Fields {
-  if (!res.hasHeader("vary")) return fields;
-  const at = fields.indexOf("Vary");
-  if (at === -1) return fields;
-  return fields.with(at + 1, joinedNames([res.getHeader("vary"), fields[at + 1]].flat().join(", ")));
 }

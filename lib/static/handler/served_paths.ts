@@ -90,14 +90,11 @@ export function otherAnswerAt(path: string, settings: PathSettings, has: Has): s
     if (!has(name)) continue;
     return isPage(name, settings, has) ? redirect(308, "./", lastPart(servedPathOf(name, settings, has)), name) : name;
   }
-  return toFolder(path, settings, has) ?? toPage(path, settings, has);
-}
-
-/** Redirects from a folder's path without its slash. */
-function toFolder(path: string, settings: PathSettings, has: Has): Redirect | undefined {
-  if (settings.index === undefined) return undefined;
-  const index = namesOf(`${path}/`, settings).map((folder) => folder + settings.index).find(has);
-  return index === undefined ? undefined : redirect(301, "./", `${lastPart(path)}/`, index);
+  const { index } = settings;
+  const isIn = (folder: string): boolean => index !== undefined && has(folder + index);
+  const folder = namesOf(`${path}/`, settings).find(isIn);
+  if (folder !== undefined) return redirect(301, "./", `${lastPart(path)}/`, folder + index);
+  return toPage(path, settings, has);
 }
 
 /** Redirects from a page's path with a slash, and from an index's path without extension: a page has one URL. */

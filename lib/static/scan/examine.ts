@@ -48,15 +48,12 @@ export function faultInBytes(content: FileContent, kind: VariantKind, size: numb
   if (coding === "zstd" && windowInZstd(content) > MAX_WINDOW) {
     return "its window has more than the 8 MiB that browsers take";
   }
-  const declared = coding === "gzip" ? sizeInGzip(content) : coding === "zstd" ? sizeInZstd(content) : undefined;
+  // Gzip's is modulo 2^32 (RFC 1952, section 2.3.1).
+  const sizeInGzip = (tail: Uint8Array) => new DataView(tail.buffer, tail.byteOffset).getUint32(0, true);
+  const declared = coding === "gzip" ? sizeInGzip(content.tail) : coding === "zstd" ? sizeInZstd(content) : undefined;
   const modulus = coding === "gzip" ? 2 ** 32 : Infinity;
   if (declared === undefined || declared === size % modulus) return undefined;
   return `it holds ${declared} bytes where the file has ${size}, or ends early`;
-}
-
-/** Returns the size of the uncompressed data modulo 2^32, from the last 4 bytes (RFC 1952, section 2.3.1). */
-function sizeInGzip({ tail }: FileContent): number {
-  return new DataView(tail.buffer, tail.byteOffset).getUint32(0, true);
 }
 
 /** Returns the size of the uncompressed data, if it is in the frame's header (RFC 8878, section 3.1.1.1). */

@@ -25,8 +25,8 @@ const ofFoundFile: Readonly<Record<string, string>> = {
 const hint: Readonly<Record<string, string>> = { EMFILE: "raise the limit (ulimit -n)" };
 
 /** Returns the reason of a file system error, in plain words. */
-export function reasonOf(error: unknown): string {
-  return systemReasonOf(error, ofFoundFile, hint);
+export function reasonOf(error: unknown, own: Readonly<Record<string, string>> = ofFoundFile): string {
+  return systemReasonOf(error, own, hint);
 }
 
 /** The refusals after which opening a file is retried. */
@@ -259,7 +259,8 @@ async function tryLarge(path: string, turns: TurnSlicer): Promise<FileContent | 
       const length = readFully(file, piece, CHUNK_SIZE);
       const bytes = piece.subarray(0, length);
       if (size === 0) head = bytes.slice(0, HEAD_LENGTH);
-      tail = lastOf(tail, bytes);
+      const end = bytes.subarray(-TAIL_LENGTH); // may be shorter
+      tail = joinBytes([tail, end], tail.length + end.length).subarray(-TAIL_LENGTH);
       hash.update(bytes);
       size += length;
       if (length < CHUNK_SIZE) break;
@@ -273,12 +274,6 @@ async function tryLarge(path: string, turns: TurnSlicer): Promise<FileContent | 
   } finally {
     closeSync(file);
   }
-}
-
-/** Returns the last bytes of data that ended with `tail` and continues with `bytes`, which may be fewer. */
-function lastOf(tail: Uint8Array, bytes: Uint8Array): Uint8Array {
-  const end = bytes.subarray(-TAIL_LENGTH);
-  return joinBytes([tail, end], tail.length + end.length).subarray(-TAIL_LENGTH);
 }
 
 function numberOf(file: number, status: Stats): number {

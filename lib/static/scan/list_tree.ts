@@ -16,15 +16,10 @@ export function treeRoot(directory: string): string {
     const root = realPath(directory);
     if (statSync(root).isDirectory()) return root;
   } catch (cause) {
-    throw new TypeError(`cannot serve ${directory}: ${rootReason(cause)}`, { cause });
+    const known = { ENOENT: "there is no such folder", ENOTDIR: "a part of the path is a file, not a folder" };
+    throw new TypeError(`cannot serve ${directory}: ${reasonOf(cause, known)}`, { cause });
   }
   throw new TypeError(`cannot serve ${directory}: it is a file, not a folder`);
-}
-
-function rootReason(error: unknown): string {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === "ENOENT") return "there is no such folder";
-  return code === "ENOTDIR" ? "a part of the path is a file, not a folder" : reasonOf(error);
 }
 
 interface Folder {

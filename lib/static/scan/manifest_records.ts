@@ -125,7 +125,10 @@ export async function takeRecords(
   try {
     if (!manifest.isFile()) throw new TypeError("it is not a regular file");
     const take = (path: string, record: unknown) => takeRecord(path, record, found);
-    if (!await readManifestLines(path, take, turns)) await takeWhole(root, found);
+    if (!await readManifestLines(path, take, turns)) {
+      clear(found); // drops the result of reading line by line
+      for (const [path, record] of Object.entries((await readManifest(root))?.files ?? {})) take(path, record);
+    }
     return new ManifestTime(manifest);
   } catch (error) {
     if (isShortage(error)) throw error;
@@ -135,19 +138,15 @@ export async function takeRecords(
   }
 }
 
-/** Reads the records of a manifest in any form. */
-async function takeWhole(root: string, found: FileColumns): Promise<void> {
-  clear(found); // drops the result of reading line by line
-  const manifest = await readManifest(root);
-  for (const [path, record] of Object.entries(manifest?.files ?? {})) takeRecord(path, record, found);
-}
-
 function takeRecord(path: string, record: unknown, found: FileColumns): void {
   const file = found.paths.find(path);
   if (file === undefined) return;
   const { contents, dictionaries } = found;
   const first = found.firstOf(file);
-  takeImmutable(file, recordedImmutable(record), found);
+  const immutable = recordedImmutable(record);
+  if (immutable !== undefined) found.immutable ??= new Set();
+  if (immutable) found.immutable!.add(file);
+  else found.immutable?.delete(file);
   if (typeof ownValue(record, "madeOf") === "string") found.siteDictionary = file;
   const end = found.firstOf(file + 1);
   for (let i = first; i < end; i++) {
@@ -159,12 +158,6 @@ function takeRecord(path: string, record: unknown, found: FileColumns): void {
     contents.set(i, content.size, content.sha256, "hex");
     if (dictionary !== undefined) dictionaries.set(i, dictionary);
   }
-}
-
-function takeImmutable(file: number, immutable: boolean | undefined, found: FileColumns): void {
-  if (immutable !== undefined) found.immutable ??= new Set();
-  if (immutable) found.immutable!.add(file);
-  else found.immutable?.delete(file);
 }
 
 function clear(found: FileColumns): void {
