@@ -64,7 +64,7 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
     setup(build) {
       const { config } = build as Build;
       if (config.outdir === undefined) return; // the build writes no files
-      const tool: Tool = { root: process.cwd(), since: moment(), option: "outdir", print: (text) => console.log(text) };
+      const tool: Tool = { root: process.cwd(), since: moment(), option: "outdir", logger: console };
       const folder = resolve(config.outdir);
       (build as Build).onEnd(async ({ success, outputs }) => {
         if (success) await compressOutput(outputOf(folder, outputs), checked, tool);

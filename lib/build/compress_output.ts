@@ -179,8 +179,10 @@ export interface Tool {
   readonly since: number;
   /** The option that names the folder of the output, for messages. */
   readonly option: string;
-  /** Prints lines in the tool's style; undefined if the tool prints nothing. */
-  readonly print: ((text: string) => void) | undefined;
+  /** Prints lines in the tool's style; without `info`, only warnings. */
+  readonly logger: { info?(text: string): void; warn(text: string): void };
+  /** Whether the tool has named a file, outside {@linkcode Output}, by a hash. */
+  readonly isHashed?: (path: string) => boolean;
   /** Whether the folders were compressed before: then nothing is printed without changes. */
   readonly isAgain?: boolean;
 }
@@ -188,6 +190,8 @@ export interface Tool {
 /** Compresses the complete output of a build, and prints the savings. Returns the folders. */
 export async function compressOutput(output: Output, options: PrecompressPluginOptions, tool: Tool): Promise<string[]> {
   const folders = output.takeFolders();
+  const told = await toldBy(options.immutable);
+  const warnings: (readonly string[])[] = [];
   for (const folder of folders) {
     if (isWithin(tool.root, folder)) {
       throw new Error(
@@ -195,19 +199,24 @@ export async function compressOutput(output: Output, options: PrecompressPluginO
       );
     }
     requireOnePlugin(folder, options, tool);
-    await compressFolder(folder, output, options, tool);
+    const isHashed = (path: string) => told(path) || (tool.isHashed?.(path) ?? output.isHashed(folder, path));
+    warnings.push(await compressFolder(folder, { ...options, immutable: isHashed }, tool));
   }
+  // A pattern may be for one of several folders.
+  const [first = [], ...others] = warnings;
+  const unused = first.filter((each) => others.every((list) => list.includes(each)));
+  if (folders.length > 0) unused.push(...told.warnings?.() ?? []);
+  for (const each of tool.isAgain ? [] : unused) tool.logger.warn(each);
   return folders;
 }
 
+/** Returns the warnings of the run. */
 async function compressFolder(
   folder: string,
-  output: Output,
   options: PrecompressPluginOptions,
-  { root, print, isAgain = false }: Tool,
-): Promise<void> {
-  const told = await toldBy(options.immutable);
-  const showsProgress = print !== undefined && process.stderr.isTTY === true;
+  { root, logger, isAgain = false }: Tool,
+): Promise<readonly string[]> {
+  const showsProgress = logger.info !== undefined && process.stderr.isTTY === true;
   const { previous, retain, ...settings } = withFolders(
     options,
     (path) => isAbsolute(path) ? path : `${root}${sep}${path}`,
@@ -219,7 +228,6 @@ async function compressFolder(
     report = await precompress(folder, {
       ...settings,
       ...(former.length > 0 && { previous: former, ...(retain !== undefined && { retain }) }),
-      immutable: (path) => told(path) || output.isHashed(folder, path),
       ...(showsProgress && { onProgress: showProgress }),
     });
   } finally {
@@ -229,9 +237,10 @@ async function compressFolder(
     const list = report.problems.map(({ path, message }) => `\n  ${path}: ${message}`).join("");
     throw new Error(`cannot compress all of ${shownFolder(folder, root)}:${list}`);
   }
-  if (isAgain && report.compressed.length + report.removed.length === 0) return;
-  print?.(formatReport(report));
-  for (const each of missing) print?.(`there is no ${shownFolder(each, root)} yet, so there are no deltas`);
+  if (isAgain && report.compressed.length + report.removed.length === 0) return [];
+  logger.info?.(formatReport(report));
+  for (const each of missing) logger.info?.(`there is no ${shownFolder(each, root)} yet, so there are no deltas`);
+  return report.warnings;
 }
 
 function showProgress({ fraction, remainingMs }: PrecompressProgress): void {

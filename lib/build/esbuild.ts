@@ -35,7 +35,7 @@ export type { PrecompressPlugin } from "./compress_output.ts";
 /** The part of esbuild's `PluginBuild` used here. */
 interface Build {
   readonly initialOptions: BuildOptions;
-  onEnd(callback: (result: Result) => Promise<{ errors: { text: string }[] } | undefined>): void;
+  onEnd(callback: (result: Result) => Promise<{ errors?: { text: string }[]; warnings?: { text: string }[] }>): void;
 }
 
 interface BuildOptions {
@@ -101,12 +101,17 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
       const folder = outdir ?? (outfile === undefined ? undefined : dirname(outfile));
       if (folder === undefined || write === false) return; // the build writes no files
       initialOptions.metafile = true;
-      const print = TALKATIVE.includes(logLevel) ? (text: string) => console.error(`\n${text}\n`) : undefined;
-      const tool: Tool = { root, since: moment(), option: "outdir", print };
+      const since = moment();
+      const isTalkative = TALKATIVE.includes(logLevel);
       (build as Build).onEnd(async ({ errors, metafile }) => {
-        if (errors.length > 0) return;
+        if (errors.length > 0) return {};
+        const warnings: { text: string }[] = [];
+        const warn = (text: string): void => void warnings.push({ text });
+        const info = (text: string): void => console.error(`\n${text}\n`);
+        const logger = isTalkative ? { info, warn } : { warn };
         const output = outputOf(resolve(root, folder), metafile!.outputs, initialOptions, root);
-        return await compressOutput(output, checked, tool).then(() => undefined, (error) => ({
+        const tool: Tool = { root, since, option: "outdir", logger };
+        return await compressOutput(output, checked, tool).then(() => ({ warnings }), (error) => ({
           errors: [{ text: error instanceof Error ? error.message : String(error) }],
         }));
       });

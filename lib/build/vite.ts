@@ -16,7 +16,6 @@ import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { hashedNames } from "../names/mod.ts";
-import { toldBy } from "../precompress/internal.ts";
 import { cleanPrecompressed } from "../precompress/mod.ts";
 import {
   compressOutput,
@@ -52,7 +51,10 @@ export interface PrecompressPlugin {
     "astro:config:done"(told: {
       readonly config: { readonly root: URL; readonly publicDir?: URL; readonly build: { assets: string } };
     }): void;
-    "astro:build:done"(told: { readonly dir: URL; readonly logger: { info(text: string): void } }): Promise<void>;
+    "astro:build:done"(told: {
+      readonly dir: URL;
+      readonly logger: { info(text: string): void; warn(text: string): void };
+    }): Promise<void>;
   };
 }
 
@@ -75,7 +77,7 @@ interface ViteHooks extends PrecompressPlugin {
 /** The part of Vite's configuration used here. */
 interface ViteConfig {
   readonly root: string;
-  readonly logger: { info(text: string): void; warn(text: string): void };
+  readonly logger: Tool["logger"] & { info(text: string): void };
   readonly build?: { readonly lib?: unknown };
   readonly builder?: unknown;
   readonly plugins?: readonly { readonly name: string }[];
@@ -120,7 +122,7 @@ interface Hooks {
     readonly order: "post";
     readonly sequential: true;
     handler(
-      this: { readonly meta: { readonly watchMode: boolean }; info(text: string): void },
+      this: Tool["logger"] & { readonly meta: { readonly watchMode: boolean } },
       error?: unknown,
     ): Promise<void>;
   };
@@ -181,7 +183,7 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
       if (isLibrary) {
         logger.info("millrace:precompress leaves libraries to the sites that serve them (build.lib is set)");
       }
-      tool = { root, option: "build.outDir", print: (text) => logger.info(text) };
+      tool = { root, option: "build.outDir", logger };
     },
     async writeBundle(written, bundle) {
       const folder = written.dir ?? dirname(written.file!);
@@ -199,11 +201,7 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
       async handler(error) {
         // The output of a failed build does not belong to the next one.
         if (error !== undefined || isLibrary || this.meta.watchMode) return void output.takeFolders();
-        const ownTool: NonNullable<typeof tool> = {
-          root: process.cwd(),
-          option: "output.dir",
-          print: (text) => this.info(text),
-        };
+        const ownTool = { root: process.cwd(), option: "output.dir", logger: this };
         for (const folder of await compressOutput(output, checked, { since, ...tool ?? ownTool })) done.add(folder);
       },
     },
@@ -222,11 +220,10 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
         astro = config;
       },
       async "astro:build:done"({ dir, logger }) {
-        const told = await toldBy(checked.immutable);
         output.addFolder(fileURLToPath(dir));
-        const options = { ...checked, immutable: (path: string) => isNamedByAstro(path, astro) || told(path) };
+        const isHashed = (path: string) => isNamedByAstro(path, astro);
         const root = fileURLToPath(astro.root);
-        await compressOutput(output, options, { root, since, option: "outDir", print: (text) => logger.info(text) });
+        await compressOutput(output, checked, { root, since, option: "outDir", logger, isHashed });
       },
     },
   };

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { isDirectory, lastingPath } from "../files/internal.ts";
 import { detailedRun } from "../precompress/internal.ts";
@@ -47,10 +47,6 @@ export function formatTable(report: PrecompressReport): string {
   ];
   const rows = [["type", "files", "before", ...used, ...timed ? ["time"] : []], ...report.types.map(row)];
   if (report.types.length > 1) rows.push(row(total));
-  return align(rows);
-}
-
-function align(rows: readonly string[][]): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   const line = (row: readonly string[]) =>
     row.map((cell, column) => column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)).join("  ");
@@ -66,7 +62,8 @@ const BUILDS = ["dist", "build", "out", "public"];
 
 /** Returns the sign that `directory` is a project's root folder, if any. Builds for servers have a `package.json`, too. */
 export function projectSign(directory: string): string | undefined {
-  const folder = lastingPath(directory);
+  const folder = resolve(lastingPath(directory));
+  if (dirname(folder) === folder) return "it is the root of a disk";
   if (isDirectory(join(folder, "node_modules"))) return "it has node_modules in it";
   const hasSources = existsSync(join(folder, "package.json")) && isDirectory(join(folder, "src"));
   return hasSources ? "it has package.json and src in it" : undefined;
@@ -161,7 +158,7 @@ function requireBuild(directory: string, { include, exclude }: PrecompressArgume
   const build = buildIn(directory);
   const name = build === undefined ? "name the folder that is deployed, such as dist" : `name its build, ${build}`;
   const hint = `${name}, or say what to compress, as in --include "**/*.html"`;
-  throw new UsageError(`${directory} seems to be a project's own folder (${sign}): ${hint}`);
+  throw new UsageError(`${directory} seems to be no build (${sign}): ${hint}`);
 }
 
 /** Prints the report and returns the exit status. */
@@ -177,6 +174,7 @@ function tell(whole: PrecompressReport, { action, json, quiet, options: { previo
   }
   if (!json) {
     tellProblems(report.problems);
+    for (const warning of report.warnings) process.stderr.write(`millrace: ${printable(warning)}\n`);
     if (!quiet) tellAboutSourceMaps(report);
     tellAboutCache(report.cache);
     if (stale > 0) {

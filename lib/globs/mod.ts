@@ -12,22 +12,44 @@ const SEPARATORS = /\\+(?![\\[\]{}()!+@])|\\+(?=\\[[\]{}()])|(?<=[^\\/])\\+(?=[!
 /** An escaped opening brace with an unescaped closing one, both text for picomatch: the backslash is a separator. */
 const HALF_ESCAPED = /^(?:[^\\{]|\\[^{])*\\\{(?:[^\\{}]|\\[^}])*\}/s;
 
+/** A test of paths with slashes. */
+export interface Matcher {
+  (path: string): boolean;
+  /** Returns warnings about the patterns that no tested path has matched. */
+  readonly warnings?: () => string[];
+}
+
+/** A hint for patterns that match no file. */
+export const HINT = "a pattern is for the whole path below the folder, as in assets/*.js, **/*.js or assets/";
+
 /**
- * Returns a function that checks whether a path, with slashes, matches one of the patterns. On Windows these may have
- * backslashes.
+ * Returns a test whether a path matches one of the patterns. On Windows these may have backslashes. A pattern that ends
+ * in a slash, or has no wildcard, also matches all paths below the folder that it names.
  *
  * @param option The name of the patterns' option, for messages.
  * @throws {TypeError} if a pattern is invalid: it would silently match nothing.
  */
-export async function matcherOf(option: string, patterns: readonly string[]): Promise<(path: string) => boolean> {
+export async function matcherOf(option: string, patterns: readonly string[]): Promise<Matcher> {
   if (patterns.length === 0) return () => false;
   const { default: picomatch } = await import("picomatch");
-  const plain = patterns.map((each) => isWindows() && typeof each === "string" ? each.replace(SEPARATORS, "/") : each);
-  for (const pattern of plain) {
-    const fault = faultOf(pattern, (text) => picomatch.makeRe(text, { dot: true, strictBrackets: true }));
-    if (fault !== undefined) throw new TypeError(`${option} ${JSON.stringify(pattern)} is no pattern: ${fault}`);
-  }
-  return picomatch(plain, { dot: true });
+  const left = new Map<string, (path: string) => boolean>();
+  const all = patterns.flatMap((given) => {
+    const plain = isWindows() && typeof given === "string" ? given.replace(SEPARATORS, "/") : given;
+    const fault = faultOf(plain, (text) => picomatch.makeRe(text, { dot: true, strictBrackets: true }));
+    if (fault !== undefined) throw new TypeError(`${option} ${JSON.stringify(plain)} is no pattern: ${fault}`);
+    const below = plain.replace(/^(?:\.?\/)+(?=.)/, "").replace(/\/$/, "/**");
+    const { isGlob, negated } = picomatch.scan(below);
+    const forms = isGlob || negated ? [below] : [below, `${below}/**`];
+    left.set(given, picomatch(forms, { dot: true }));
+    return forms;
+  });
+  const isMatch = picomatch(all, { dot: true });
+  const matcher = (path: string): boolean => {
+    for (const [pattern, matches] of left) if (matches(path)) left.delete(pattern);
+    return isMatch(path);
+  };
+  const warningOf = (pattern: string) => `${option} ${JSON.stringify(pattern)} matches no file: ${HINT}`;
+  return Object.assign(matcher, { warnings: () => [...left.keys()].map(warningOf) });
 }
 
 function faultOf(pattern: string, parse: (text: string) => RegExp): string | undefined {

@@ -10,7 +10,7 @@ import { placesOf } from "./places.ts";
 import { planSite } from "./plan_site.ts";
 import { Pool, ProgressMeter } from "./pool.ts";
 import { type PrecompressReport, report, type RunDetails } from "./report.ts";
-import { immutabilityOf, selectionOf, toldBy } from "./selection.ts";
+import { immutabilityOf, selectionOf } from "./selection.ts";
 import { Target } from "./target.ts";
 import { PreviousFiles } from "./tree_files.ts";
 import { walkSite } from "./walk_site.ts";
@@ -76,21 +76,18 @@ async function run(asked: Asked): Promise<RunDetails> {
 }
 
 /** The checked arguments of a run. */
-type Asked = Pick<Context, "places" | "settings" | "selection" | "started"> & {
-  readonly told: Awaited<ReturnType<typeof toldBy>>;
-};
+type Asked = Pick<Context, "places" | "settings" | "selection" | "started">;
 
 async function askedFor(directory: string, options: PrecompressOptions): Promise<Asked> {
   const started = performance.now();
   const settings = settingsOf(withFolders(precompressOptions(options), lastingPath), availableParallelism());
   settings.signal?.throwIfAborted();
   const selection = await selectionOf(settings);
-  const told = await toldBy(settings.immutable);
-  return { places: await placesOf(directory, settings), settings, selection, started, told };
+  return { places: await placesOf(directory, settings), settings, selection, started };
 }
 
-async function contextOf({ told, ...asked }: Asked): Promise<Context> {
-  const { places, settings } = asked;
+async function contextOf(asked: Asked): Promise<Context> {
+  const { places, selection, settings } = asked;
   const { dryRun, followLinks, jobs, memory, onProgress, signal } = settings;
   const isCopy = places.source !== places.target;
   const former = await FormerRuns.of(places.target, { isCopy, followLinks });
@@ -101,7 +98,7 @@ async function contextOf({ told, ...asked }: Asked): Promise<Context> {
     former,
     target: new Target(former),
     previous: await Promise.all(places.previous.map((folder) => PreviousFiles.in(folder, settings))),
-    isImmutable: immutabilityOf(told, [origin.records, former.records]),
+    isImmutable: immutabilityOf(selection.told, [origin.records, former.records]),
     ledger: new RunLog(former.records),
     pool: new Pool(jobs, memory),
     progress: new ProgressMeter(onProgress),

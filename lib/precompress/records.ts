@@ -69,7 +69,7 @@ export interface FileRecord {
   readonly olderDictionaries?: readonly DictionaryRecord[];
   /** The SHA-256, in hexadecimal, of the site's dictionary against which its site deltas are made. */
   readonly siteDictionary?: string;
-  /** A hash of the source pages, in hexadecimal; only for the site's dictionary, which a run made. */
+  /** Hashes of the source pages and of the patterns for them; only for the site's dictionary, which a run made. */
   readonly madeOf?: string;
   /** Whether its content never changes under its name; undefined if no run had the option `immutable`. */
   readonly immutable?: boolean;

@@ -3,6 +3,7 @@ import type { Context, RunLog } from "./context.ts";
 import type { DeltaFormat, VariantFormat } from "./formats.ts";
 import type { Problem } from "./problem.ts";
 import type { FileRecord } from "./records.ts";
+import type { Selection } from "./selection.ts";
 import type { Written } from "./write.ts";
 
 /** The results of a run, with its data about each file, for reports. */
@@ -64,7 +65,7 @@ export interface PrecompressReport {
   readonly removed: readonly string[];
   /** The compressed forms that no run wrote: they are used unchanged, and stay. Paths below the folder. */
   readonly found: readonly string[];
-  /** The number of skipped names that begin with a dot; a folder counts once. */
+  /** The number of names that begin with a dot and are skipped, but not excluded; a folder counts once. */
   readonly dotfiles: number;
   /** The path and size in bytes of the site's dictionary, with `siteDictionary`, if it saves more than it costs. */
   readonly siteDictionary?: { readonly path: string; readonly size: number };
@@ -72,6 +73,8 @@ export interface PrecompressReport {
   readonly cache?: CacheReport;
   /** The files that could not be processed; all others were processed. */
   readonly problems: readonly Problem[];
+  /** The patterns of `include`, `exclude` and `immutable` that match no file, each with a hint. */
+  readonly warnings: readonly string[];
   /** The sizes by kind of file, largest first. */
   readonly types: readonly TypeSummary[];
   /** The duration of the run in ms. */
@@ -101,9 +104,12 @@ export function typeOf(path: string): string {
   return kindOf.get(name.slice(dot + 1).toLowerCase()) ?? "other";
 }
 
-export function report(written: Written, { former, ledger, places, settings, started }: Context): RunDetails {
+export function report(
+  written: Written,
+  { former, ledger, places, selection, settings, started }: Context,
+): RunDetails {
   return {
-    report: summarize(ledger, written, performance.now() - started),
+    report: summarize(ledger, written, selection, performance.now() - started),
     places,
     settings,
     before: former.records,
@@ -112,7 +118,7 @@ export function report(written: Written, { former, ledger, places, settings, sta
   };
 }
 
-function summarize(ledger: RunLog, { cache }: Written, elapsedMs: number): PrecompressReport {
+function summarize(ledger: RunLog, { cache }: Written, { warnings }: Selection, elapsedMs: number): PrecompressReport {
   const { files, dotfiles, siteDictionary } = ledger;
   const byPath = (a: string, b: string) => a < b ? -1 : 1;
   return {
@@ -127,6 +133,7 @@ function summarize(ledger: RunLog, { cache }: Written, elapsedMs: number): Preco
     ...(siteDictionary && { siteDictionary: { path: siteDictionary.path, size: siteDictionary.size } }),
     ...(cache && { cache }),
     problems: ledger.problems.toSorted((a, b) => byPath(a.path, b.path)),
+    warnings: warnings(),
     types: summarizeTypes(ledger),
     elapsedMs,
   };

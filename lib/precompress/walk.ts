@@ -27,7 +27,7 @@ export interface Tree {
   readonly files: FoundFile[];
   /** The temporary files of this run and others, as paths below the folder. */
   readonly temporaries: string[];
-  /** The number of skipped names that begin with a dot; a folder counts once. */
+  /** The number of names that begin with a dot and are skipped, but not excluded; a folder counts once. */
   dotfiles: number;
   readonly problems: Problem[];
 }
@@ -105,7 +105,7 @@ class Walker {
       const isHidden = entry.name.startsWith(".") && entry.name !== ".well-known";
       if (isTemporaryName(entry.name)) this.tree.temporaries.push(path);
       else if (isOwnName(entry.name)) continue;
-      else if (isHidden && !this.#options.dotfiles) this.tree.dotfiles++;
+      else if (isHidden && !this.#options.dotfiles) this.tree.dotfiles += this.#options.isExcluded?.(path) ? 0 : 1;
       else await this.#attempt(path, async () => await this.#visitEntry(path, await this.#entryOf(path, entry), above));
     }
   }

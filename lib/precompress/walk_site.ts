@@ -30,6 +30,7 @@ export async function walkSite({ former, ledger, origin, places, selection, sett
   if (tree.files.length === 0 && tree.problems.length === 0) {
     throw new Error(`there are no files in ${places.source.path}: build first, or name another folder`);
   }
+  for (const path of files.beside.keys()) selection.isWanted(path); // notes the matches
   if (files.files.length > 0) requireMatch(files.files, selection, settings, places.source.path);
   for (const { path, message } of tree.problems) ledger.fail(path, new Error(message));
   ledger.files = files.files.length + (isCopy ? files.beside.size : 0);

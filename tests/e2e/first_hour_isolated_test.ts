@@ -174,7 +174,7 @@ async function wrongWords(consumer: Consumer): Promise<void> {
     assert.equal(code, status, stderr);
     return stderr;
   };
-  assert.match(await said(2, "precompress", "."), /a project's own folder .*dist/);
+  assert.match(await said(2, "precompress", "."), /seems to be no build .*dist/);
   assert.match(await said(2, "serv", "dist"), /did you mean serve\?/);
   assert.match(await said(2, "serve", "dist", "--prot", "1"), /did you mean --port\?/);
   assert.match(await said(2, "precompress", "dits"), /cannot read .*dits: there is no such folder/);

@@ -121,7 +121,7 @@ test("wrong usage exits with 2 and says what is wrong", () =>
     const cases: [string[], RegExp][] = [
       [[], /^usage: millrace precompress DIR .*\n +millrace serve DIR /],
       [["precompress"], /name the folder to compress\nsee --help\n$/],
-      [[project], /project seems to be a project's own folder \(it has node_modules in it\): name the folder that is/],
+      [[project], /project seems to be no build \(it has node_modules in it\): name the folder that is/],
       [[folder, folder], /one folder, not 2/],
       [[folder, "--colour"], /unknown option --colour\n/],
       [[folder, "--formats", "lzma"], /millrace: --formats must be "brotli", "zstd" or "gzip", not "lzma"/],
@@ -197,9 +197,7 @@ test("a project's own folder is refused, with the build in it as the way out; a 
         assert.equal(stdout, "");
         assert.equal(
           stderr,
-          `millrace: ${
-            at(name)
-          } seems to be a project's own folder (it has ${sign} in it): ${wayOut}, as in --include ` +
+          `millrace: ${at(name)} seems to be no build (it has ${sign} in it): ${wayOut}, as in --include ` +
             '"**/*.html"\nsee --help\n',
         );
       }
@@ -209,6 +207,11 @@ test("a project's own folder is refused, with the build in it as the way out; a 
     for (const name of ["adapter", "sources", "file"]) {
       const { status, stderr } = await mainHere([at(name), "--dry-run"]);
       assert.deepEqual([status, stderr], [0, ""], name);
+    }
+    for (const root of ["/", "//", "/usr/.."]) {
+      const { status, stderr } = await mainHere([root, "--dry-run"]);
+      assert.equal(status, 2);
+      assert.match(stderr, /^millrace: .* seems to be no build \(it is the root of a disk\): name /);
     }
     const here = await millrace(["."], undefined, { cwd: at("built") });
     assert.match(here.stderr, /^millrace: \. seems to be .*: name its build, build, or/);

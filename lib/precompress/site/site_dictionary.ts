@@ -30,20 +30,33 @@ export async function chooseSiteDictionary(
   files: readonly FoundFile[],
   { former, places, selection, settings }: Context,
 ): Promise<SiteDictionary | undefined> {
-  const { minSize, signal } = settings;
+  const { exclude, include, minSize, signal } = settings;
   const pages = files.filter((file) => isPage(file) && file.size >= minSize && selection.isWanted(file.path));
   if (pages.length < 2) return undefined;
+  // Patterns such as **/*.map are not for pages.
+  const isOther = (warning: string) => /\*[^/"]*\.(?![^"]*htm)[\w,{}]+" matches/i.test(warning);
+  const open = selection.isExcluded.warnings?.().find((warning) => !isOther(warning));
+  if (open) throw new Error(`the site dictionary is public, and ${open}; correct it or leave it out`);
   const pause = pauses(signal);
   const sample = await samplePages(places.source, pages, pause);
+  // A dictionary of other patterns may contain text of pages that are excluded now.
+  const selected = digestOf([include, exclude]);
+  const isKept = (made: Former | undefined) => made?.madeOf.endsWith(selected);
   const own = settings.force ? undefined : await formerIn(former.folder, former.records);
-  const previous = await previousDictionary(places.previous[0]);
-  const madeOf = sha256(new TextEncoder().encode(JSON.stringify([VERSION, sample.digest, previous?.sha256 ?? ""])));
+  const [deployed] = places.previous; // whose visitors have its dictionary
+  const manifest = deployed && await manifestAt(deployed.at(manifestName)).catch(() => undefined);
+  const previous = manifest && await formerIn(deployed, Object.entries(manifest.files));
+  const madeOf = digestOf([VERSION, sample.digest, previous?.sha256 ?? ""]) + selected;
   const chosen = own?.madeOf === madeOf
     ? own.bytes
-    : await bestDictionary(sample, pages.length, [previous, own], pause);
+    : await bestDictionary(sample, pages.length, [previous, own].filter(isKept), pause);
   if (chosen === undefined) return undefined;
   const hash = sha256(chosen);
   return { path: `site-dictionary-${hash.slice(0, 16)}.dict`, bytes: chosen, sha256: hash, madeOf };
+}
+
+function digestOf(value: unknown): string {
+  return sha256(new TextEncoder().encode(JSON.stringify(value))).slice(0, 32);
 }
 
 /** Returns a function that lets other work of the thread have its turn at intervals. */
@@ -63,10 +76,4 @@ async function formerIn(folder: Folder, records: Iterable<[string, FileRecord]>)
     if (bytes && sha256(bytes) === hash) return { bytes, sha256: hash, madeOf: madeOf! };
   }
   return undefined;
-}
-
-/** Returns the dictionary of the previous deploy, which its visitors have. */
-async function previousDictionary(folder: Folder | undefined): Promise<Former | undefined> {
-  const manifest = folder === undefined ? undefined : await manifestAt(folder.at(manifestName)).catch(() => undefined);
-  return manifest && await formerIn(folder!, Object.entries(manifest.files));
 }

@@ -56,7 +56,9 @@ export function crossOriginOf(cors: NonNullable<StaticHandlerOptions["cors"]>, w
   if (cors === false) return undefined;
   if (cors === true) return new CrossOrigin(undefined);
   if (typeof cors === "function") return new CrossOrigin(carefully(cors, warnOnce(warn)));
-  for (const origin of cors) requireOrigin(origin);
+  const wrong = cors.find((origin) => origin !== "null" && !isOrigin(origin));
+  const hint = "use one such as https://app.example, or true for any";
+  if (wrong !== undefined) throw new TypeError(`cors "${wrong}" is not an origin as browsers send it: ${hint}`);
   const allowed = new Set<string>(cors);
   return new CrossOrigin((origin) => allowed.has(origin));
 }
@@ -71,12 +73,6 @@ function carefully(allows: (origin: string) => boolean, warn: Warn): (origin: st
       return false;
     }
   };
-}
-
-function requireOrigin(origin: string): void {
-  if (origin === "null" || isOrigin(origin)) return;
-  const hint = "use one such as https://app.example, or true for any";
-  throw new TypeError(`cors "${origin}" is not an origin as browsers send it: ${hint}`);
 }
 
 /**
@@ -113,13 +109,21 @@ function givenFields(path: string, { headers }: Settings): Headers {
     const fields = new Headers(Symbol.iterator in record ? record : Object.entries(record));
     for (const [name, value] of fields) {
       if (!isSettable(name)) throw new TypeError(`only the server can know "${name}"`);
-      requireFieldValue(`"${name}"`, value);
+      (name === "cache-control" ? requireDirectives : requireFieldValue)(`"${name}"`, value);
     }
     return fields;
   } catch (cause) {
     const place = path === "" ? 'the folder (path "")' : path;
     throw new TypeError(`headers() gives what cannot be sent for ${place}: ${(cause as Error).message}`, { cause });
   }
+}
+
+/** @throws {TypeError} if a value of `Cache-Control` is invalid, or has a number alone, which no cache respects. */
+export function requireDirectives(origin: string, value: string): void {
+  requireFieldValue(origin, value);
+  const [, number] = /(?:^|,)\s*(\d+)\s*(?:,|$)/.exec(value) ?? [];
+  if (number === undefined) return;
+  throw new TypeError(`${origin} gives ${JSON.stringify(value)}, and ${number} is no directive: use max-age=${number}`);
 }
 
 /** The fields of all responses about a file or the folder, with or without a representation. */

@@ -3,12 +3,12 @@ import {
   formatHTTPDate,
   isInUTF8,
   joinedNames,
-  requireFieldValue,
   siteDictionaryField,
   typeOfExtension,
   useAsDictionary,
 } from "../../semantics/mod.ts";
 import type { Fields } from "./answer.ts";
+import { requireDirectives } from "./custom_fields.ts";
 import type { Resource } from "./resource.ts";
 import type { TreeSettings } from "./settings.ts";
 
@@ -57,7 +57,7 @@ export function fieldsOf(resource: Resource, own: Headers): Fields {
 function cacheControlOf(path: string, settings: TreeSettings): string {
   if (settings.isImmutable(path)) return IMMUTABLE;
   const own = settings.cacheControl(path) ?? REVALIDATE;
-  requireFieldValue(`cacheControl, for ${path},`, own);
+  requireDirectives(`cacheControl, for ${path},`, own);
   return own;
 }
 

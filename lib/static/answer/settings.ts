@@ -1,8 +1,8 @@
 import process from "node:process";
-import { matcherOf } from "../../globs/mod.ts";
+import { HINT, matcherOf } from "../../globs/mod.ts";
 import { hashedNames, type HashedPart, likelyHash } from "../../names/mod.ts";
 import type { SiteDictionary, Warn } from "../scan/representation.ts";
-import { type CrossOrigin, crossOriginOf } from "./custom_fields.ts";
+import { type CrossOrigin, crossOriginOf, requireDirectives } from "./custom_fields.ts";
 import { type StaticHandlerOptions, staticHandlerOptions, type StaticWarning } from "./options.ts";
 
 type Checked = ReturnType<typeof staticHandlerOptions>;
@@ -20,12 +20,16 @@ export interface Settings extends Omit<Checked, "index" | "cors" | "immutable" |
   /** The base path, which begins and ends with a slash. */
   readonly basePath: string;
   readonly warn: Warn;
+  /** Returns warnings about options that name no file among the given paths. */
+  readonly unused: (paths: () => Iterable<string>) => string[];
 }
 
 export async function settingsOf(options: StaticHandlerOptions): Promise<Settings> {
   const { index, fallback, notFound, cors, immutable, cacheControl, basePath, onWarning, ...others } =
     staticHandlerOptions(options);
   const warn = warningTo(onWarning);
+  const isImmutable = await patternOf(immutable);
+  if (typeof cacheControl === "string") requireDirectives("cacheControl", cacheControl);
   return {
     ...others,
     index: index === false ? undefined : index,
@@ -33,10 +37,20 @@ export async function settingsOf(options: StaticHandlerOptions): Promise<Setting
     notFound: relative(notFound),
     cors: crossOriginOf(cors, warn),
     hasCallbacks: typeof cacheControl === "function" || others.headers !== undefined,
-    isImmutable: await patternOf(immutable),
+    isImmutable,
     cacheControl: typeof cacheControl === "function" ? cacheControl : () => cacheControl,
     basePath: `/${decoded(basePath)}/`.replace(/\/{2,}/g, "/"),
     warn,
+    unused(paths) {
+      const isNone = (test: (path: string) => boolean): boolean => !Iterator.from(paths()).some(test);
+      const [pattern, hint] = immutable instanceof RegExp ? [immutable, ""] : [`"${immutable}"`, `: ${HINT}`];
+      const isMissing = (name = "") => name !== "" && isNone((path) => `/${path}`.endsWith(`/${relative(name)}`));
+      return [
+        ...immutable && isNone(isImmutable!) ? [`immutable ${pattern} matches no file${hint}`] : [],
+        ...isMissing(options.index || "") ? [`index "${options.index}" is the name of no file`] : [],
+        ...isMissing(options.notFound) ? [`notFound "${options.notFound}" is no file`] : [],
+      ];
+    },
   };
 }
 

@@ -2,6 +2,7 @@ import { lstatSync } from "node:fs";
 import { SHORTAGE, whileRefused } from "../../files/internal.ts";
 import { endsWithin, TurnSlicer } from "../../timers/mod.ts";
 import type { Answer } from "../answer/answer.ts";
+import { warnOnce } from "../answer/options.ts";
 import type { Settings } from "../answer/settings.ts";
 import type { Variant } from "../answer/variant.ts";
 import { isPassingRefusal, isShortage, LargeContents } from "../scan/file_content.ts";
@@ -70,6 +71,7 @@ export interface StaticStats {
 export class Site {
   readonly #directory: string;
   readonly #settings: Settings;
+  readonly #warnOnce: Warn;
   /** The current table; undefined once it is closed. */
   #table: Table | undefined;
   /** The answers after the handler was closed, from its last table. */
@@ -98,6 +100,7 @@ export class Site {
   private constructor(directory: string, settings: Settings, isHasty: boolean) {
     this.#directory = directory;
     this.#settings = settings;
+    this.#warnOnce = warnOnce(settings.warn);
     this.#isHasty = isHasty;
   }
 
@@ -116,6 +119,8 @@ export class Site {
   /** Makes `table` the served one. */
   #use(table: Table, former: Table | undefined): void {
     this.#table = table;
+    const unused = table.tree.length > 0 ? this.#settings.unused(() => table.tree.paths()) : [];
+    for (const warning of unused) this.#warnOnce("", warning);
     this.#isPartial = table.isPartial;
     if (this.#isPartial) this.track(this.whole = this.#complete(table, former));
     else this.track(table.proofs.settleAll(new TurnSlicer(), () => this.#table !== table)); // in the background
