@@ -12,7 +12,7 @@
  * @module
  */
 import { existsSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { hashedNames } from "../names/mod.ts";
@@ -112,7 +112,10 @@ function warningOf(names: readonly string[], endsWithBuilder: boolean): string |
 interface Hooks {
   readonly name: string;
   options?(): void;
-  generateBundle?(options: BundleOptions, bundle: Readonly<Record<string, BundledFile>>): void;
+  readonly generateBundle: {
+    readonly order: "pre";
+    handler(options: BundleOptions, bundle: Readonly<Record<string, BundledFile>>): void;
+  };
   writeBundle?(
     this: { readonly meta: { readonly watchMode: boolean } },
     options: BundleOptions,
@@ -162,6 +165,7 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
   /** The folders that were compressed when their bundle was closed. */
   const done = new Set<string>();
   let astro: AstroConfig;
+  const hashes: Hashes = new Map();
   const plugin: ViteHooks & Hooks = {
     name: "millrace:precompress",
     apply: "build",
@@ -185,14 +189,14 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
       }
       tool = { root, option: "build.outDir", logger };
     },
+    generateBundle: { order: "pre", handler: (options, bundle) => noteHashes(hashes, options, bundle) },
     async writeBundle(written, bundle) {
       const folder = written.dir ?? dirname(written.file!);
       // Variants of an earlier build would have outdated content.
       if (this.meta.watchMode && checked.out === undefined) await cleanPrecompressed(folder);
       output.addFolder(folder);
       for (const file of Object.values(bundle)) {
-        const isHashed = workers.get(file.fileName) ?? isNamedByHash(file, written);
-        output.add(folder, file.fileName, isHashed);
+        output.add(folder, file.fileName, workers.get(file.fileName) ?? isNamedByHash(file, written, hashes));
       }
     },
     closeBundle: {
@@ -231,12 +235,12 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
 }
 
 function workerPlugin(names: Map<string, boolean>): Hooks {
-  return {
-    name: "millrace:precompress-workers",
-    generateBundle(options, bundle) {
-      for (const file of Object.values(bundle)) names.set(file.fileName, isNamedByHash(file, options));
-    },
+  const handler: Hooks["generateBundle"]["handler"] = (options, bundle) => {
+    const hashes: Hashes = new Map();
+    noteHashes(hashes, options, bundle);
+    for (const file of Object.values(bundle)) names.set(file.fileName, isNamedByHash(file, options, hashes));
   };
+  return { name: "millrace:precompress-workers", generateBundle: { order: "pre", handler } };
 }
 
 /** Finds hashes in Astro's folder of assets, by the layout alone. */
@@ -273,7 +277,7 @@ interface BundleOptions {
 
 /**
  * Returns a regular expression of hashes. In base64url, 0.4% of them read as a word or a number, which is taken for a
- * part of a name that a plugin chose.
+ * part of an asset's name that a plugin chose.
  */
 function hashOf(length: number, characters: BundleOptions["hashCharacters"] = "base64"): string {
   if (characters !== "base64") return `[\\w-]{${length}}`;
@@ -281,21 +285,36 @@ function hashOf(length: number, characters: BundleOptions["hashCharacters"] = "b
   return `(?!(?:[a-z_-]${more}|[A-Z][a-z_-]${rest}|[A-Z_-]${more}|[\\d_-]${more}))[\\w-]${more}`;
 }
 
-function isNamedByHash(file: BundledFile, { assetFileNames, hashCharacters }: BundleOptions): boolean {
+/** A placeholder for a hash in a preliminary name, as long as the hash. */
+const PLACEHOLDER = /!~\{[\w$]+\}~/g;
+
+/** The hashes that a tool has put into the names of chunks, by folder and preliminary name. */
+type Hashes = Map<string, readonly string[]>;
+
+/** Notes the hashes in the names of a bundle, before other plugins rename or move its chunks. */
+function noteHashes(hashes: Hashes, options: BundleOptions, bundle: Readonly<Record<string, BundledFile>>): void {
+  for (const { fileName, preliminaryFileName = "" } of Object.values(bundle)) {
+    const inName = preliminaryFileName.matchAll(PLACEHOLDER).map(({ 0: { length }, index }) =>
+      fileName.slice(index, index + length)
+    );
+    hashes.set(keyOf(preliminaryFileName, options), [...inName]);
+  }
+}
+
+/** Returns a key of a chunk, since each output numbers its own placeholders. */
+function keyOf(preliminaryFileName: string, { dir, file = dir }: BundleOptions): string {
+  return `${file}\n${preliminaryFileName}`;
+}
+
+function isNamedByHash(file: BundledFile, options: BundleOptions, hashes: Hashes): boolean {
   const { type, fileName, preliminaryFileName = "", names = [] } = file;
-  const hash = (length: number): string => hashOf(length, hashCharacters);
-  if (type === "chunk") return isFilledIn(fileName, preliminaryFileName, hash);
+  const { assetFileNames, hashCharacters } = options;
+  if (type === "chunk") {
+    const own = hashes.get(keyOf(preliminaryFileName, options)) ?? [];
+    return own.length > 0 && own.every((hash) => fileName.includes(hash));
+  }
   // A plugin chose the name, and the tool adds no hash to it.
   if (names.length === 0 || assetFileNames === undefined) return false;
   const pattern = typeof assetFileNames === "function" ? assetFileNames(file) : assetFileNames;
-  return hasHash(fileName, pattern, hash);
-}
-
-/** A placeholder for a hash in a preliminary name, as long as the hash. */
-const PLACEHOLDER = /!~\{\w+\}~/g;
-
-/** Whether a name has a hash in the place of a placeholder. Another plugin may have renamed the chunk since, or moved it. */
-function isFilledIn(fileName: string, preliminary: string, hash: (length: number) => string): boolean {
-  const pattern = preliminary.replace(PLACEHOLDER, ({ length }) => `[hash:${length}]`);
-  return [fileName, basename(fileName)].some((name, i) => hasHash(name, i === 0 ? pattern : basename(pattern), hash));
+  return hasHash(fileName, pattern, (length) => hashOf(length, hashCharacters));
 }

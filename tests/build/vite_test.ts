@@ -287,6 +287,27 @@ test("chunks that another plugin renames are immutable only if the hash is in th
     }
   }));
 
+test("all chunks that the tool names by a hash are immutable, however hash and placeholder look", () =>
+  inFolder(async (root) => {
+    // Some of so many short hashes read as words, and every 64th placeholder ends in "$".
+    const input = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`page${i}`, `virtual:${i}`]));
+    const modules: RollupPlugin = {
+      name: "modules",
+      resolveId: (id) => id,
+      load: (id) => `console.log(${JSON.stringify(id)});`,
+    };
+    for (const [tool, make] of [["rollup", rollup], ["rolldown", rolldown]] as const) {
+      const dir = join(root, tool);
+      const plugins = [modules, precompress(namesOnly)];
+      const bundle = await (make as typeof rollup)({ input, plugins: plugins as RollupPlugin[], onLog() {} });
+      await bundle.write({ dir, entryFileNames: "[name]-[hash:7].js" });
+      await bundle.close();
+      const { files } = (await readManifest(dir))!;
+      assert.equal(Object.keys(files).length, 200);
+      assert.deepEqual(Object.keys(files).filter((path) => !files[path]!.immutable), [], tool);
+    }
+  }));
+
 test("assets that another plugin names or renames are immutable only if the hash is in their names", () =>
   inProject(async (root) => {
     const input = join(root, "src/lazy.js");
