@@ -23,7 +23,8 @@ export interface Command {
 
 /** Returns the end of a message about `word`, such as `: did you mean serve?`; empty if no name in `known` is close. */
 export function suggestionFor(word: string, known: readonly string[], prefix = ""): string {
-  const closest = nearest(word, known);
+  const begun = word.length > 2 ? known.filter((name) => name.startsWith(word)) : [];
+  const closest = nearest(word, known) ?? begun[0];
   return closest === undefined ? "" : `: did you mean ${prefix}${closest}?`;
 }
 

@@ -436,6 +436,7 @@ test("a word that is neither a command nor a folder is wrong usage", async () =>
     [["serv", "dist"], ": did you mean serve?"],
     [["precompres", "dist"], ": did you mean precompress?"],
     [["perconpress", "dist"], ": did you mean precompress?"],
+    [["preco", "dist"], ": did you mean precompress?"],
     [["versoin"], ": did you mean version?"],
     [["compres", "dist"], ""],
     [["dits"], ""],
