@@ -138,9 +138,6 @@ export function decodeExtended(text: string): string | undefined {
   const [, charset, value] = /^([^']*)'[^']*'(.*)$/.exec(text) ?? [];
   try {
     if (/^utf-8$/i.test(charset)) return decodeURIComponent(value);
-    if (/^iso-8859-1$/i.test(charset)) {
-      return value.replace(/%([\da-f]{2})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16)));
-    }
   } catch {
     // The value is malformed.
   }

@@ -27,8 +27,7 @@ test("names are read as others write them", () => {
   assert.deepEqual(named('filename="b"; size=3; name="a"'), ["a", "b"]);
   assert.deepEqual(named('name="a"; filename="x"; filename*=UTF-8\'\'%e2%82%ac%20.txt'), ["a", "€ .txt"]);
   assert.deepEqual(named("name=\"a\"; filename*=utf-8'en'x%25.txt"), ["a", "x%.txt"]);
-  assert.deepEqual(named("name=\"a\"; filename*=iso-8859-1''%e9.txt"), ["a", "é.txt"]);
-  for (const unreadable of ["UTF-8''%zz", "UTF-8''%ff", "x", "koi8-r''%c1"]) {
+  for (const unreadable of ["UTF-8''%zz", "UTF-8''%ff", "x", "koi8-r''%c1", "iso-8859-1''%e9"]) {
     assert.deepEqual(named(`name="a"; filename="x"; filename*=${unreadable}`), ["a", "x"]);
     assert.deepEqual(named(`name="a"; filename*=${unreadable}`), ["a", unreadable]);
   }

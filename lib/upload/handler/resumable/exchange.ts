@@ -153,9 +153,6 @@ export function infoOf({ request, settings }: Exchange, record: SessionRecord): 
   };
 }
 
-const decoder = new TextDecoder();
-const encoder = new TextEncoder();
-
 /** Stores a session's data and returns the response, also again; removes the session if that fails permanently. */
 export async function complete(exchange: Exchange, session: OpenSession): Promise<Answer> {
   try {
@@ -174,7 +171,7 @@ async function store(exchange: Exchange, session: OpenSession): Promise<Answer> 
   const source = new Request("http://localhost/", { method, headers: session.record.fields });
   if (session.record.state === "stored") {
     const { status, fields, body } = session.record.answer!;
-    return { status, fields, body: encoder.encode(body) };
+    return { status, fields, body: new TextEncoder().encode(body) };
   }
   if (session.record.state === "open") {
     const digests = await verified(exchange, session);
@@ -198,7 +195,7 @@ async function store(exchange: Exchange, session: OpenSession): Promise<Answer> 
   await settings.onComplete?.(completed(file, path, infoOf(exchange, session.record)));
   const { status, fields, body } = stored(settings, request, [file], {}, found ? 200 : 201);
   const all = { ...fields, ...(reported.length > 0 && { "Repr-Digest": reported.join(", ") }) };
-  const answer = { status, fields: all, body: decoder.decode(body) };
+  const answer = { status, fields: all, body: new TextDecoder().decode(body) };
   await session.save({ ...session.record, state: "stored", answer });
   await session.dropData().catch(() => {}); // the upload is stored; the data expires with the session
   return { status, fields: all, body };
