@@ -1,9 +1,9 @@
 /**
- * Prints which of the runtime's own modules an import loads, as JSON. These are the arguments of
+ * Prints which of the runtime's own modules imports load, as JSON. These are the arguments of
  * `process.getBuiltinModule()`, and the globals `process`, `Buffer`, `Response` and streams that it looks up. Meanwhile
  * nothing may be done that workerd refuses while modules load. Run by `server_build_test.ts` on each runtime.
  */
-const [module] = (globalThis as { Deno?: { args: string[] } }).Deno?.args ?? globalThis.process.argv.slice(2);
+const modules = (globalThis as { Deno?: { args: string[] } }).Deno?.args ?? globalThis.process.argv.slice(2);
 
 const host = globalThis as unknown as { process: NodeJS.Process; Buffer: unknown };
 const loaded = new Set<string>();
@@ -50,5 +50,5 @@ for (const [name, value] of Object.entries({ process, Buffer, ...late })) {
   });
 }
 
-await import(module);
+for (const module of modules) await import(module);
 console.log(JSON.stringify([...loaded].sort()));
