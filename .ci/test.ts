@@ -12,18 +12,16 @@
  * On Windows, tests that no path names are those of `.ci/systems/chosen.ts`, without static checks: the others compute the
  * same on each system, or were written for POSIX.
  */
-import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, cpus, tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { changedFiles, readGraph, testsOf } from "./changed.ts";
-import { folderOf, longTermNode } from "./fetched_node.ts";
-import { chosen as quickTests } from "./minimum/chosen.ts";
 import { root } from "./root.ts";
 import { canRunTests, isWindows, isWine, judgedHere, systemTests } from "./systems/windows.ts";
 import { type Counts, type Failure, shortened } from "./test_counts.ts";
-import { costOf } from "./test_costs.ts";
+import { partsOf, partsOfLongTerm } from "./test_parts.ts";
 import { isLong, type Part, runPart, runTests, runtimes, searchPath } from "./test_part.ts";
 import { isForPlainForm, runtimesOf } from "./test_runtimes.ts";
 
@@ -51,77 +49,6 @@ const MOST_ADDITIONAL = isWine ? 0 : LANES;
 
 /** The share of the processors' time from which they are idle, and the time over which it is measured, in ms. */
 const IDLE = { share: 0.1, time: 2000 };
-
-/** The end of the name of a file that runs in a separate process; tests/README.md lists which files must. */
-const ISOLATED = "_isolated_test.ts";
-
-/** The highest number of files of a part, by whether they share a process. */
-const MOST_FILES = { shared: isWine ? 4 : 20, own: 5 };
-
-/**
- * The cost from which a file is a separate part: such parts begin first, so that the lanes end at about the same time.
- */
-const HIGH_COST = 5;
-
-/**
- * The files of each runtime in parts, those that take longest first. Each runtime begins elsewhere, so that hardly any
- * file runs twice at a time.
- */
-function partsOf(filesOf: ReadonlyMap<string, readonly string[]>): Part[] {
-  const partsEach = [...filesOf].map(([name, files], n) => {
-    const costly = files.filter((file) => costOf(file) >= HIGH_COST);
-    const others = files.filter((file) => !costly.includes(file));
-    const shared = others.filter((file) => !file.endsWith(ISOLATED));
-    const own = others.filter((file) => file.endsWith(ISOLATED));
-    return [
-      costly.map((file) => ({ name, files: [file], isShared: true })).sort((a, b) => costOfPart(b) - costOfPart(a)),
-      ...[shared, own].map((some, i) => {
-        const most = MOST_FILES[i === 0 ? "shared" : "own"];
-        const parts = evenParts(some, most, filesOf.size).map((files) => ({ name, files, isShared: i === 0 }));
-        const start = Math.floor(parts.length * n / filesOf.size);
-        return [...parts.slice(start), ...parts.slice(0, start)];
-      }),
-    ];
-  });
-  return [0, 1, 2].flatMap((i) => inTurn(partsEach.map((kinds) => kinds[i])));
-}
-
-/** The tests of code that meets streams, sockets and files of Node itself, which differ between its lines. */
-const OF_NODE =
-  /^tests\/(?:compression|files|node|http\/(?:connect|request|response)|static\/m|streams\/(?:bridge|install|native|unhandled)|upload\/(?:node|save|form\/save))/;
-
-/**
- * Returns what the oldest versions run, too, of {@linkcode OF_NODE}, in parts for Node's long-term support line; none, unless
- * `.ci/run` has fetched that.
- */
-function partsOfLongTerm(): Part[] {
-  const folder = join(folderOf(longTermNode), "bin");
-  if (!existsSync(folder)) return [];
-  const environment = { PATH: [folder, searchPath].join(delimiter) };
-  return [true, false].flatMap((isShared) => {
-    const files = quickTests.filter((file) => OF_NODE.test(file) && file.endsWith(ISOLATED) !== isShared);
-    return evenParts(files, MOST_FILES[isShared ? "shared" : "own"], Object.keys(runtimes).length)
-      .map((files) => ({ name: "node", files, isShared, environment }));
-  });
-}
-
-function costOfPart({ files }: Part): number {
-  return files.reduce((sum, file) => sum + costOf(file), 0);
-}
-
-/** Files in parts of much the same number; a few files are shared among all lanes, too. */
-function evenParts(files: readonly string[], most: number, runtimes: number): string[][] {
-  const count = Math.min(files.length, Math.max(Math.ceil(files.length / most), Math.ceil(LANES / runtimes)));
-  return Array.from({ length: count }, (_, i) => {
-    return files.slice(Math.floor(files.length * i / count), Math.floor(files.length * (i + 1) / count));
-  });
-}
-
-/** Interleaves lists: the first item of each, then the second, and so on. */
-function inTurn<T>(lists: readonly (readonly T[])[]): T[] {
-  const longest = Math.max(...lists.map(({ length }) => length));
-  return Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list.slice(i, i + 1))).flat();
-}
 
 /** The number of failures up to which their files are run again. */
 const MOST_REPEATED = 5;
@@ -292,8 +219,9 @@ const plainParts = [...filesOn].map(([name, files]): Part => {
   return { name, files: files.filter((file) => isForPlainForm(file, isLong)), isShared: true, environment };
 });
 const withPlain = isWhole ? plainParts.filter(({ files }) => files.length > 0) : [];
-const longTerm = isWhole ? partsOfLongTerm() : [];
-const counted = await runParts([...withPlain, ...longTerm, ...partsOf(filesOn)], isWhole ? [check] : []);
+const longTerm = isWhole ? partsOfLongTerm(LANES) : [];
+const parts = [...withPlain, ...longTerm, ...partsOf(filesOn, LANES)];
+const counted = await runParts(parts, isWhole ? [check] : []);
 for (const name of filesOn.keys()) results.set(name, counted.get(name)!);
 
 /** The number of failures whose reports are printed again. */
