@@ -163,9 +163,10 @@ function writeItemsNow(parts: unknown[], target: ImmediateTarget): void {
   const items = checkedItems(parts[0] as Item[], target);
   let next = 0;
   try {
-    for (; next < items.length; next = gathered.next) {
+    while (next < items.length) {
       gathered.fill(items, next, target.room);
       target.writeNow(gathered.pieces, gathered.length);
+      next = gathered.next; // also if the file's end fails
       if (gathered.isLimited) target.rotateNow();
     }
   } finally {

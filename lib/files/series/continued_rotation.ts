@@ -198,13 +198,16 @@ export class ContinuedRotation implements SeriesWriter, ImmediateTarget {
     for (let left = MAX_REMOVALS; left > 0; left--) {
       const file = current.open();
       current.measure();
+      let isWritten = false;
       try {
         file.writeNow(behind(pieces, current.part), this.#record.maxWait);
+        isWritten = true;
+        if (!current.isInPlace(file)) continue;
       } catch (error) {
         current.keepPart(file, length);
+        if (isWritten) throw error;
         current.fail("write", error);
       }
-      if (!current.isInPlace(file)) continue;
       current.acknowledge(length);
       return;
     }

@@ -335,10 +335,10 @@ export class CurrentFile {
   }
 
   #adopt(file: OpenFile, number: number, opened: number): void {
+    this.size = file.size(); // before the file is known: a failure leaves none
     this.file = file;
     this.number = number;
     this.opened = opened;
-    this.measure();
   }
 
   #openAgain(path: string, status: BigIntStats): OpenFile {
@@ -362,7 +362,7 @@ export class CurrentFile {
     if (file === undefined) return;
     if (this.#record.entry(this.number)?.file.size === undefined && !isRemoved) {
       if (file.size() > this.size + this.part) this.part = 0; // that stream has ended its line
-      this.#adopt(file, this.number, this.opened);
+      this.measure();
     } else {
       this.#detach();
       this.number = 0;

@@ -253,6 +253,42 @@ test("a failure that passes at any step between two files of a series is retried
     }
   }));
 
+test("flushSync() that failed in any call, and was called again, has written each line once", (context) =>
+  inFolder(async (folder) => {
+    const names = ["lstatSync", "fstatSync", "openSync", "writeSync", "writevSync", "linkSync"] as const;
+    const lines = Array.from({ length: 6 }, (_, i) => `line ${i}\n`);
+    for (const name of names) {
+      const original = fs[name] as (...args: unknown[]) => unknown;
+      for (let failing = 0, hasFailed = true; hasFailed; failing++) {
+        const directory = join(folder, `${name} ${failing}`);
+        const log = open(directory, { maxFileSize: 14 });
+        const writer = log.getWriter();
+        await writer.write("begin\n");
+        for (const line of lines) void writer.write(line).catch(() => {});
+        let [calls, isFlushed] = [0, true];
+        fs[name] = ((...args: unknown[]) => {
+          if (calls++ === failing) throw Object.assign(new Error(`EIO: ${name}`), { code: "EIO" });
+          return original(...args);
+        }) as never;
+        syncBuiltinESMExports();
+        try {
+          if (files[name] === original) return context.skip("imports of this runtime do not follow the module");
+          log.flushSync();
+        } catch (error) {
+          assert.match(String(error), /EIO/);
+          isFlushed = !/Cannot flush/.test(String(error));
+        } finally {
+          fs[name] = original as never;
+          syncBuiltinESMExports();
+        }
+        hasFailed = calls > failing;
+        if (isFlushed) log.flushSync();
+        await writer.close().catch(() => assert.ok(!isFlushed));
+        assert.equal([...(await textsOf(directory)).values()].join(""), `begin\n${lines.join("")}`, directory);
+      }
+    }
+  }));
+
 test("a series whose lock was removed goes on if it is free, and fails if another stream has it", () =>
   inFolder(async (directory) => {
     const log = open(directory, { maxFileSize: 100 });
