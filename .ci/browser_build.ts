@@ -30,7 +30,7 @@ const forBrowsers: BuildOptions = {
 export async function buildBrowser(outdir: string): Promise<string[]> {
   const codecs = join(outdir, "wasm");
   const parts = Object.fromEntries(PARTS.map((part) => [part, `lib/${part}/mod.ts`]));
-  const common: BuildOptions = { ...forBrowsers, minify: true };
+  const common: BuildOptions = { ...forBrowsers, define: BROWSER, minify: true };
   const written = await bundle({
     entries: { ...parts, mod: "mod.ts", install: "lib/streams/install.ts" },
     outdir,
@@ -55,7 +55,7 @@ function pastInternalFaces(): Plugin {
     name: "past-internal-faces",
     setup(builder) {
       builder.onLoad({ filter: /lib[\\/].*\.ts$/ }, ({ path }) => {
-        return { contents: pastFaces(readFileSync(path, "utf8"), path, "mod.ts"), loader: "ts" };
+        return { contents: asInBrowsers(pastFaces(readFileSync(path, "utf8"), path, "mod.ts")), loader: "ts" };
       });
     },
   };
@@ -82,6 +82,28 @@ function codecsAtOnce(): Plugin {
   };
 }
 
+/** The constants of `#streams/host` in browsers. */
+const BROWSER = { hasReadMany: "false", isTunedToBun: "false", hasNodeStreams: "false", isAlwaysEager: "true" };
+
+/** Puts constants of browsers in the place of their imports, so that what only other hosts need is left out before linking. */
+function asInBrowsers(text: string): string {
+  return text.replace(/^import \{([^}]*)\} from "#streams\/host";/gm, (_, names: string) => {
+    return `import {${names.split(",").filter((name) => !Object.hasOwn(BROWSER, name.trim()))}} from "#streams/host";`;
+  });
+}
+
+/** Lets modules for bundlers have the constants of browsers. */
+function constantsOfBrowsers(): Plugin {
+  return {
+    name: "constants-of-browsers",
+    setup(builder) {
+      builder.onLoad({ filter: /lib[\\/]streams[\\/].*\.ts$/ }, ({ path }) => {
+        return { contents: asInBrowsers(readFileSync(path, "utf8")), loader: "ts" };
+      });
+    },
+  };
+}
+
 /**
  * Makes what bundlers for browsers take: a module of each source, so that they leave out what a page does not use.
  *
@@ -92,6 +114,7 @@ export async function buildBundlerModules(outdir: string, codecs: string): Promi
   const entries = ["mod.ts", "lib/streams/install.ts", ...CODECS.map((codec) => `lib/codecs/${codec}.ts`)];
   const common: BuildOptions = {
     ...forBrowsers,
+    define: BROWSER,
     absWorkingDir: root,
     bundle: true,
     format: "esm",
@@ -106,7 +129,7 @@ export async function buildBundlerModules(outdir: string, codecs: string): Promi
     mangleCache: {},
     write: false,
     external: ["./wasm/*"],
-    plugins: [codecsAtOnce(), ownModules("browser")],
+    plugins: [codecsAtOnce(), constantsOfBrowsers(), ownModules("browser")],
   });
   // Each by itself, not linked: esbuild would make variables of constants, whose values bundlers put in other modules.
   const { metafile } = await build({
@@ -116,7 +139,7 @@ export async function buildBundlerModules(outdir: string, codecs: string): Promi
     mangleCache: reached.mangleCache,
     entryPoints: [...entries, ...Object.keys(reached.metafile!.inputs)],
     outbase: root,
-    plugins: [codecsAtOnce()],
+    plugins: [codecsAtOnce(), constantsOfBrowsers()],
   });
   const written = Object.keys(metafile!.outputs).map((path) => join(root, path));
   for (const path of written) {

@@ -68,7 +68,7 @@ export interface BatchedUnderlyingSink<W = unknown> {
    * closing, so that `close()` comes next; `close()` may also follow a batch whose `isLast` was false. It may return
    * {@linkcode FailedChunks}; any other result means that all chunks are written.
    */
-  writev?: (
+  writev: (
     chunks: W[],
     controller: WritableStreamDefaultController,
     isLast: boolean,

@@ -4,7 +4,7 @@ import { basename, isAbsolute, resolve, sep } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { isPermitted } from "../runtime/mod.ts";
-import { changed, type Member, wrongType } from "../streams/internal.ts";
+import { changed, type Member, refuseOptions, wrongType } from "../streams/internal.ts";
 
 /** The names of temporary files: process namespace, id and start time; earlier names lack the first and the last. */
 export const TEMPORARY: RegExp = /^\.millrace-(?:([0-9a-f]{8})\.)?(\d+)-(?:(\d+)-(?=[0-9a-f]{8}-))?[0-9a-f-]+\.tmp$/;
@@ -24,6 +24,7 @@ const FORMER = /^\.millrace-part-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^\
  * ```
  */
 export function isTemporaryName(name: string): boolean {
+  refuseOptions("isTemporaryName()", arguments[1]);
   return TEMPORARY.test(name) || FORMER.test(name);
 }
 

@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { refuseOptions } from "../streams/internal.ts";
 import { type ReadableByteStreamController, ReadableStream } from "../streams/mod.ts";
 import { failing, fileFailure } from "./failure.ts";
 import { filePath } from "./names.ts";
@@ -6,6 +7,9 @@ import { OpenFile } from "./open_file.ts";
 
 /** The bytes of one read. Smaller reads take a third more time; larger ones take more memory, without a gain on Node. */
 const READ_SIZE = 256 * 1024;
+
+/** The way out for options such as those of `createReadStream()`, which would otherwise have the whole file read. */
+const OF_A_PART = ": it reads whole files; for parts, use fromNodeReadable(createReadStream(path, { start, end }))";
 
 /**
  * Opens a file as a ReadableStream of bytes. One piece is read ahead, while the consumer processes another. The file is
@@ -24,6 +28,7 @@ const READ_SIZE = 256 * 1024;
  * ```
  */
 export async function openFileReadable(path: string | URL): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+  refuseOptions("openFileReadable()", arguments[1], OF_A_PART);
   const named = filePath(path);
   return readableOf(await OpenFile.open(named, "r").catch(failing("read", named)), named);
 }

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { processStart, userNumber } from "../runtime/mod.ts";
+import { refuseOptions } from "../streams/internal.ts";
 import { codeOf, failing, fileFailure, isMissing } from "./failure.ts";
 import { isSureNumber, linkFlag, OpenFile, type OpenFileOptions, showsOpenFiles } from "./open_file.ts";
 import { filePath, isTemporaryName, TEMPORARY } from "./names.ts";
@@ -29,6 +30,7 @@ const MTIME_RESOLUTION = 1000;
  * ```
  */
 export function temporaryPath(path: string | URL): string {
+  refuseOptions("temporaryPath()", arguments[1]);
   return join(dirname(pathOf(path)), `${ownBeginning()}${crypto.randomUUID()}.tmp`);
 }
 
@@ -59,6 +61,7 @@ function pathOf(path: string | URL): string {
  * ```
  */
 export async function isAbandonedTemporary(file: string | URL): Promise<boolean> {
+  refuseOptions("isAbandonedTemporary()", arguments[1]);
   const path = pathOf(file);
   const name = basename(path);
   if (!isTemporaryName(name)) return false;
@@ -106,6 +109,7 @@ const ENTRIES = 256;
  * ```
  */
 export async function removeAbandonedTemporaries(directory: string | URL): Promise<number> {
+  refuseOptions("removeAbandonedTemporaries()", arguments[1]);
   const folder = filePath(directory, "the directory");
   const entries = await opendir(folder, { bufferSize: ENTRIES }).catch(
     failing("read the directory", pathOf(directory)),

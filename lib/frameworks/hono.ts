@@ -61,7 +61,7 @@ export type HonoMiddleware = (
  * ```
  */
 export function serveStatic(site: Pick<StaticHandler, "match">): HonoMiddleware {
-  const fault = faultOf(site, "match", { name: "serveStatic()", how: STATIC_HANDLER });
+  const fault = faultOf(site, "match", { name: "serveStatic()", how: STATIC_HANDLER }, arguments[1]);
   if (fault !== undefined) throw fault;
   return async ({ req }, next) => await site.match(req.raw) ?? await next();
 }
@@ -85,7 +85,7 @@ export function serveStatic(site: Pick<StaticHandler, "match">): HonoMiddleware 
  * ```
  */
 export function compress(compression: Pick<Compression, "fetch">): HonoMiddleware {
-  const fault = faultOf(compression, "fetch", { name: "compress()", how: COMPRESSION });
+  const fault = faultOf(compression, "fetch", { name: "compress()", how: COMPRESSION }, arguments[1]);
   if (fault !== undefined) throw fault;
   let isTyped: boolean | undefined;
   return async (context, next) => {

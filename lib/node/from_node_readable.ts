@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import { refuseOptions } from "../streams/internal.ts";
 import { ReadableStream, type ReadableStreamDefaultController, type UnderlyingDefaultSource } from "../streams/mod.ts";
 import { type Bridge, listen, prematureClose, requireMethods, toError } from "./bridge.ts";
 
@@ -139,6 +140,7 @@ function leftError(): Error {
  * ```
  */
 export function fromNodeReadable<R = Uint8Array<ArrayBuffer>>(readable: Readable): ReadableStream<R> {
+  refuseOptions("fromNodeReadable()", arguments[1]);
   requireMethods(readable, "the readable", "a readable stream of node:stream", ["read", "destroy", "on", "off"]);
   const bridged = readable as { [BRIDGE]?: ReadableSource<unknown> };
   bridged[BRIDGE]?.leave();

@@ -2,6 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { isAbsolute, join, sep } from "node:path";
 import { ignoreMissing, isLockName, lastingPath, whileUnshared } from "../files/internal.ts";
 import { isTemporaryName } from "../files/mod.ts";
+import { refuseOptions } from "../streams/internal.ts";
 import { type DeltaFormat, extensions, type VariantFormat } from "./formats.ts";
 import type { DictionaryRecord, FileRecord, Manifest, VariantRecord } from "./records.ts";
 
@@ -189,6 +190,7 @@ function isPath(path: unknown): path is string {
  * ```
  */
 export async function readManifest(folder: string): Promise<Manifest | undefined> {
+  refuseOptions("readManifest()", arguments[1]);
   return await manifestAt(join(lastingPath(folder), manifestName));
 }
 

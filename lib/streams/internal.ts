@@ -1,5 +1,6 @@
 /** The parts of streams that other folders build on. Not part of the public API. */
 export { asGlobalStreamPair } from "#streams/host";
+export { refuseOptions } from "./language/errors.ts";
 export { bytesOf, bytesOfView, isUint8Array, joinBytes } from "./language/bytes.ts";
 export {
   anyOf,

@@ -1,5 +1,5 @@
 import { batchedTransform } from "../batch/internal.ts";
-import { asStreamPair, described } from "../streams/internal.ts";
+import { asStreamPair, described, refuseOptions } from "../streams/internal.ts";
 import type { ReadableStream, WritableStream } from "../streams/mod.ts";
 
 const HIGH_WATER_MARK = 512;
@@ -48,6 +48,7 @@ export class JsonLinesEncoderStream<T = unknown> {
    * cyclic object, or returns `undefined`.
    */
   constructor() {
+    refuseOptions("JsonLinesEncoderStream", arguments[0]);
     const encoder = new TextEncoder();
     let taken = 0;
     const { readable, writable } = batchedTransform<T, Uint8Array<ArrayBuffer>>((values, enqueue) => {

@@ -1,5 +1,5 @@
 import { batchedTransform } from "../batch/internal.ts";
-import { asStreamPair, described } from "../streams/internal.ts";
+import { asStreamPair, described, refuseOptions } from "../streams/internal.ts";
 import type { ReadableStream, WritableStream } from "../streams/mod.ts";
 
 /** The four ASCII digits of numbers below 10,000: a store of 32 bits is twice as fast as one for each digit. */
@@ -202,6 +202,7 @@ export class NumberToLineStream {
    * number that is not finite or beyond 2^53 - 1 in magnitude.
    */
   constructor() {
+    refuseOptions("NumberToLineStream", arguments[0]);
     const formatter = new NumberFormatter();
     // Lines are made here and copied, as the length of a chunk is known only afterwards.
     const lines = new Uint8Array(CHUNK);

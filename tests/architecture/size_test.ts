@@ -20,8 +20,8 @@ const STREAMS = ["ReadableStream", "WritableStream", "TransformStream", "pipeTo"
  * browser sees of a stream that a pipe, an iterator or a reader of this package has locked or read. 180 are for globals
  * that a program or another copy of the package has put in the places of the browser's. 120 are for what has servers
  * call a transformer in the context of a write that waited. 190 are for pages of zone.js, and of polyfills. 65 are for
- * a transform stream that is transferred only while its ends are free, and 65 for what an error says of streams of
- * `node:stream`. 140 are for the counts of a pipe, 20 for its end by a signal, 25 for steps of an iterator that wait for
+ * a transform stream that is transferred only while its ends are free, and 65 for options that a pipe does not
+ * have. 140 are for the counts of a pipe, 20 for its end by a signal, 25 for steps of an iterator that wait for
  * one more microtask, and 5 for the context of writes that a writer left to a transform before a pipe. 125 are for pipes
  * to native streams that are closing, and for conversions of these.
  */

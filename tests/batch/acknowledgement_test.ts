@@ -109,12 +109,12 @@ it("ready resolves when the stream closes, however full it is; desiredSize is 0 
 });
 
 it("a high-water mark of 0 is always full, and of Infinity never", async () => {
-  const never = new BatchedWritableStream<number>({}, { highWaterMark: 0 }).getWriter();
+  const never = new BatchedWritableStream<number>(undefined, { highWaterMark: 0 }).getWriter();
   assert.equal(never.desiredSize, 0);
   assert.equal(await statusOf(never.ready), "pending");
   await never.write(1);
   assert.equal(await statusOf(never.ready), "pending");
-  const always = new BatchedWritableStream<number>({}, { highWaterMark: Infinity }).getWriter();
+  const always = new BatchedWritableStream<number>(undefined, { highWaterMark: Infinity }).getWriter();
   void always.write(1);
   assert.equal(always.desiredSize, Infinity);
   assert.equal(await statusOf(always.ready), "fulfilled");

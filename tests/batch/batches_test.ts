@@ -215,8 +215,8 @@ it("all writes of a batch return the same promise, and those of two batches do n
   assert.notEqual(promises[0], promises[2]);
 });
 
-it("a sink without writev(), and no sink at all, take everything", async () => {
-  for (const stream of [new BatchedWritableStream<number>(), new BatchedWritableStream<number>({})]) {
+it("no sink at all takes everything", async () => {
+  for (const stream of [new BatchedWritableStream<number>(), new BatchedWritableStream<number>(undefined)]) {
     const outcomes = new Outcomes();
     const writer = stream.getWriter();
     outcomes.write(writer, 1, 3);

@@ -143,10 +143,10 @@ for (
 
 test("maxDelay and minBatch are refused where they are none", () => {
   for (const maxDelay of [-1, NaN, Infinity, 2 ** 31]) {
-    assert.throws(() => new BatchedWritableStream({ maxDelay }), RangeError);
+    assert.throws(() => new BatchedWritableStream({ maxDelay, writev() {} }), RangeError);
   }
-  assert.throws(() => new BatchedWritableStream({ maxDelay: 1, minBatch: 0 }), RangeError);
-  assert.throws(() => new BatchedWritableStream({ minBatch: 5 }), TypeError);
+  assert.throws(() => new BatchedWritableStream({ maxDelay: 1, minBatch: 0, writev() {} }), RangeError);
+  assert.throws(() => new BatchedWritableStream({ minBatch: 5, writev() {} }), TypeError);
   assert.throws(() => coalesceBytes({ maxDelay: -1 }), RangeError);
 });
 

@@ -11,6 +11,7 @@ const fail = (): never => {
 const reject = (): Promise<never> => Promise.reject(new Error("on purpose"));
 const rejectLater = (): Promise<never> => turn().then(fail);
 const ignore = (): void => {};
+const writev = ignore;
 
 /** Returns a stream whose third batch of two fails. */
 function failing(end: () => void | Promise<void> = fail): BatchedWritableStream<number> {
@@ -56,19 +57,22 @@ export const failures: Readonly<Record<string, Failure>> = {
       if (number % 2 === 0) written.catch(ignore); // the promise is the same for the other one
     }
   },
-  "start() rejects, with chunks that wait": () => writeTen(new BatchedWritableStream<number>({ start: rejectLater })),
-  "start() rejects, and nothing is written": () => new BatchedWritableStream<number>({ start: reject }),
+  "start() rejects, with chunks that wait": () =>
+    writeTen(new BatchedWritableStream<number>({ start: rejectLater, writev })),
+  "start() rejects, and nothing is written": () => new BatchedWritableStream<number>({ start: reject, writev }),
   "controller.error() while chunks wait": () =>
-    writeTen(new BatchedWritableStream<number>({ start: (controller) => void turn().then(() => controller.error(1)) })),
+    writeTen(
+      new BatchedWritableStream<number>({ start: (controller) => void turn().then(() => controller.error(1)), writev }),
+    ),
   "abort() while a batch is in flight that fails": async () => {
     const writer = writeTen(new BatchedWritableStream<number>({ writev: rejectLater }));
     await new Promise((resolve) => setImmediate(resolve));
     await writer.abort();
   },
-  "close() of the sink fails": () => new BatchedWritableStream({ close: reject }).close().catch(ignore),
-  "abort() of the sink fails": () => new BatchedWritableStream({ abort: fail }).abort().catch(ignore),
+  "close() of the sink fails": () => new BatchedWritableStream({ close: reject, writev }).close().catch(ignore),
+  "abort() of the sink fails": () => new BatchedWritableStream({ abort: fail, writev }).abort().catch(ignore),
   "a size that is none": () => {
-    const writer = new BatchedWritableStream<number>({}, { size: () => NaN }).getWriter();
+    const writer = new BatchedWritableStream<number>(undefined, { size: () => NaN }).getWriter();
     return writer.write(1).catch(ignore);
   },
   "our pipe into a sink that fails": () =>
@@ -136,7 +140,7 @@ export const forgotten: Readonly<Record<string, Failure>> = {
   "a forgotten write() whose batch fails": () =>
     void new BatchedWritableStream<number>({ writev: rejectLater }).getWriter().write(1),
   "a forgotten write() that waits as the stream fails": () =>
-    void new BatchedWritableStream<number>({ start: reject }).getWriter().write(1),
-  "a forgotten close()": () => void new BatchedWritableStream({ close: fail }).close(),
+    void new BatchedWritableStream<number>({ start: reject, writev }).getWriter().write(1),
+  "a forgotten close()": () => void new BatchedWritableStream({ close: fail, writev }).close(),
   "a forgotten pipeTo()": () => void numbers("closes").pipeTo(failing()),
 };

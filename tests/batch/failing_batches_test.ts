@@ -142,7 +142,7 @@ it("abort() by a listener of the signal, and a sink that fails for it, end the s
 it("an abort() of the sink that fails rejects abort(), and the writes with the reason", async () => {
   for (const abort of [() => Promise.reject(boom), fail]) {
     const outcomes = new Outcomes();
-    const writer = new BatchedWritableStream<number>({ abort }).getWriter();
+    const writer = new BatchedWritableStream<number>({ abort, writev() {} }).getWriter();
     await microtasks();
     outcomes.write(writer, 1, 2);
     outcomes.watch("abort", writer.abort(new Error("reason")));
@@ -155,7 +155,7 @@ it("an abort() of the sink that fails rejects abort(), and the writes with the r
 it("a close() of the sink that fails rejects close() and no write", async () => {
   for (const close of [() => Promise.reject(boom), fail]) {
     const outcomes = new Outcomes();
-    const writer = new BatchedWritableStream<number>({ close }).getWriter();
+    const writer = new BatchedWritableStream<number>({ close, writev() {} }).getWriter();
     outcomes.write(writer, 1, 2);
     outcomes.watch("close", writer.close());
     outcomes.watch("closed", writer.closed);
@@ -187,7 +187,7 @@ it("controller.error() in start(), and a start() that is rejected, reject what w
 });
 
 it("a start() that throws is thrown by the constructor, and the next stream is not affected", async () => {
-  assert.throws(() => new BatchedWritableStream({ start: fail }), boom);
+  assert.throws(() => new BatchedWritableStream({ start: fail, writev() {} }), boom);
   const sink = new ManualSink({ holds: [] });
   const writer = new BatchedWritableStream<number>(sink).getWriter();
   await writer.write(1);

@@ -192,13 +192,16 @@ test("chunks that failed fail the stream where there is neither retry nor onFail
 });
 
 test("what is no retry is refused", () => {
-  assert.throws(() => new BatchedWritableStream({ retry: { attempts: -1 } }), RangeError);
+  assert.throws(() => new BatchedWritableStream({ retry: { attempts: -1 }, writev() {} }), RangeError);
   for (const retry of [{}, { delay: 50 }]) {
     const message = /needs the option retry\.attempts: a number from 0$/;
-    assert.throws(() => new BatchedWritableStream({ retry: retry as never }), { name: "TypeError", message });
+    assert.throws(() => new BatchedWritableStream({ retry: retry as never, writev() {} }), {
+      name: "TypeError",
+      message,
+    });
     const log = { directory: "log", name: "a.log", append: true, maxFileSize: 1000, retry: retry as never };
     assert.throws(() => new RotatingFileWritable(log), { name: "TypeError", message });
   }
-  assert.throws(() => new BatchedWritableStream({ retry: { attempts: 1, delay: NaN } }), RangeError);
-  assert.throws(() => new BatchedWritableStream({ onFailed: "log" as never }), TypeError);
+  assert.throws(() => new BatchedWritableStream({ retry: { attempts: 1, delay: NaN }, writev() {} }), RangeError);
+  assert.throws(() => new BatchedWritableStream({ onFailed: "log" as never, writev() {} }), TypeError);
 });

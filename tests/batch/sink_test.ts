@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { BatchedWritableStream } from "../../lib/batch/mod.ts";
-import { ReadableStream, WritableStream, WritableStreamDefaultController } from "../../lib/streams/mod.ts";
+import {
+  CountQueuingStrategy,
+  ReadableStream,
+  WritableStream,
+  WritableStreamDefaultController,
+} from "../../lib/streams/mod.ts";
 import { ManualSink } from "./manual_sink.ts";
 import { ourSources } from "./number_sources.ts";
 import { range, turn } from "./progress.ts";
@@ -81,7 +86,7 @@ it("the sink's methods are called on it, with the controller, and looked up once
 it("abort() of the sink gets the reason, whatever it is", async () => {
   for (const reason of [undefined, null, 0, "text", new Error("boom")]) {
     const reasons: unknown[] = [];
-    const stream = new BatchedWritableStream({ abort: (...args: unknown[]) => void reasons.push(args) });
+    const stream = new BatchedWritableStream({ abort: (...args: unknown[]) => void reasons.push(args), writev() {} });
     await stream.abort(reason);
     assert.deepEqual(reasons, [[reason]]);
   }
@@ -89,12 +94,12 @@ it("abort() of the sink gets the reason, whatever it is", async () => {
 
 it("a maxBatch that is none is refused", () => {
   for (const maxBatch of [0, -1, NaN, -Infinity]) {
-    assert.throws(() => new BatchedWritableStream({ maxBatch }), {
+    assert.throws(() => new BatchedWritableStream({ maxBatch, writev() {} }), {
       name: "RangeError",
       message: `maxBatch ${maxBatch} is out of range: use a number above 0`,
     });
   }
-  for (const maxBatch of [undefined, 1, 0.1, Infinity]) new BatchedWritableStream({ maxBatch });
+  for (const maxBatch of [undefined, 1, 0.1, Infinity]) new BatchedWritableStream({ maxBatch, writev() {} });
 });
 
 it("members of the sink that say when a batch starts are refused, by name, if they are no numbers", () => {
@@ -112,21 +117,58 @@ it("a sink or strategy of the wrong kind is refused, as by a plain stream", () =
   for (const sink of [null, 1, "text", { writev: 1 }, { close: {} }, { start: 0 }, { abort: "no" }]) {
     assert.throws(() => new BatchedWritableStream(sink as never), TypeError);
   }
-  assert.throws(() => new BatchedWritableStream({ type: "bytes" as never }), RangeError);
+  assert.throws(() => new BatchedWritableStream({ type: "bytes" as never, writev() {} }), RangeError);
   for (const highWaterMark of [-1, NaN, "many"]) {
-    assert.throws(() => new BatchedWritableStream({}, { highWaterMark: highWaterMark as number }), RangeError);
+    assert.throws(() => new BatchedWritableStream(undefined, { highWaterMark: highWaterMark as number }), RangeError);
   }
-  assert.throws(() => new BatchedWritableStream({}, { size: 1 as never }), TypeError);
-  assert.throws(() => new BatchedWritableStream({}, 1 as never), TypeError);
+  assert.throws(() => new BatchedWritableStream(undefined, { size: 1 as never }), TypeError);
+  assert.throws(() => new BatchedWritableStream(undefined, 1 as never), TypeError);
   assert.throws(() => (BatchedWritableStream as unknown as () => unknown)(), TypeError);
 });
 
-it("a sink with a write() and no writev() is refused with words that say what to do", () => {
-  assert.throws(() => new BatchedWritableStream({ write() {} } as never), {
-    name: "TypeError",
-    message: /write\(\) but no writev\(chunks, controller\): use a WritableStream/,
-  });
+it("a sink without writev() is refused with words that say what to do, rather than drop all chunks", () => {
+  for (const sink of [{ write() {} }, { writeBatch() {} }, { writeV() {} }, {}]) {
+    assert.throws(() => new BatchedWritableStream(sink as never), {
+      name: "TypeError",
+      message: "the underlying sink has no writev(chunks, controller): for a write(), use a WritableStream",
+    });
+  }
   new BatchedWritableStream({ write() {}, writev() {} } as never);
+});
+
+it("members of a sink, and of a strategy, that are nearly those of a sink are refused with the one that was meant", () => {
+  const writev = (): void => {};
+  for (const [misspelt, meant] of Object.entries({ maxbatch: "maxBatch", onFail: "onFailed", minDelay: "maxDelay" })) {
+    const message = new RegExp(`has a member "${misspelt}": did you mean "${meant}" of the underlying sink`);
+    const odd = { [misspelt]: 5 };
+    for (const args of [[{ writev, ...odd }], [{ writev }, odd], [{ writev }, { highWaterMark: 5, ...odd }]]) {
+      assert.throws(() => new BatchedWritableStream(...args as [never]), { name: "TypeError", message });
+    }
+  }
+  assert.throws(() => new BatchedWritableStream({ writev }, { maxBatch: 5 } as never), /the strategy has .*"maxBatch"/);
+});
+
+it("a sink may have members of its own, of any name if its class has them", async () => {
+  class Rows {
+    maxBatchSize = 5;
+    rows: number[] = [];
+    writev(rows: number[]): void {
+      this.rows.push(...rows);
+    }
+  }
+  const literal = {
+    closed: false,
+    aborted: false,
+    retries: 0,
+    maxBatch: 7,
+    maxBatches: 7,
+    rows: [],
+    writev: Rows.prototype.writev,
+  };
+  for (const sink of [new Rows(), literal]) {
+    await new BatchedWritableStream<number>(sink, new CountQueuingStrategy({ highWaterMark: 5 })).getWriter().write(1);
+    assert.deepEqual(sink.rows, [1]);
+  }
 });
 
 it("a writev() that throws away what it is given holds back nothing", async () => {

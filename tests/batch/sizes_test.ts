@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { BatchedWritableStream } from "../../lib/batch/mod.ts";
+import { type BatchedUnderlyingSink, BatchedWritableStream } from "../../lib/batch/mod.ts";
 import { ByteLengthQueuingStrategy, ReadableStream, WritableStream } from "../../lib/streams/mod.ts";
 import { ManualSink } from "./manual_sink.ts";
 import { Outcomes, turn } from "./progress.ts";
@@ -27,7 +27,7 @@ it("what size() returns is converted to a number, and size() called once a chunk
     calls.push(this, ...args);
     return { valueOf: () => 2 } as unknown as number;
   };
-  const writer = new BatchedWritableStream<string>({}, { highWaterMark: 10, size }).getWriter();
+  const writer = new BatchedWritableStream<string>(undefined, { highWaterMark: 10, size }).getWriter();
   void writer.write("a");
   void writer.write("b");
   assert.equal(writer.desiredSize, 6);
@@ -49,7 +49,10 @@ const badSizes: Readonly<Record<string, () => unknown>> = {
   },
 };
 
-type Class = new (sink: object, strategy: QueuingStrategy<string>) => globalThis.WritableStream<string>;
+type Class = new (
+  sink: BatchedUnderlyingSink<string>,
+  strategy: QueuingStrategy<string>,
+) => globalThis.WritableStream<string>;
 
 /** Everything that can be seen of a stream whose size() goes wrong for one of three chunks. */
 async function observe(stream: Class, size: () => unknown, turnsBefore: number): Promise<unknown> {

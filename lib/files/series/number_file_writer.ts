@@ -59,7 +59,7 @@ export class NumberFileWriter extends BatchedWritableStream<number> {
       [WRITE_PARTS]: (parts: number[][]) => lines.write(parts),
       close: () => rotation.close(),
       abort: () => rotation.discard(),
-    } as BatchedUnderlyingSink<number>, {
+    } as Partial<BatchedUnderlyingSink<number>> as BatchedUnderlyingSink<number>, {
       highWaterMark: highWaterMarkOf(strategy, HIGH_WATER_MARK),
     });
     this.#rotation = rotation;

@@ -1,5 +1,7 @@
 // The errors of misuse. A message says what failed, why, and what to do; the `code` is that of Node's and Bun's own errors.
 
+import { hinted } from "#streams/suggestion";
+
 type Code =
   | "ERR_ARG_NOT_ITERABLE"
   | "ERR_ILLEGAL_CONSTRUCTOR"
@@ -28,6 +30,20 @@ export function outOfRange(message: string, code: Code = "ERR_INVALID_ARG_VALUE"
   return withCode(new RangeError(message), code);
 }
 
+/** Refuses options that are not among the members of `known`. @throws {TypeError} */
+export function refuseUnknown(owner: string, given: object | undefined, known: object, path = ""): void {
+  for (const name in given) {
+    // A member that a program has added to Object.prototype is none of the options.
+    if (Object.hasOwn(known, name) || name in Object.prototype && !Object.hasOwn(given, name)) continue;
+    throw new TypeError(`${owner}: unknown option ${hinted(path, name, Object.keys(known))}`);
+  }
+}
+
+/** Refuses an object in the place of options that a function does not have; `map()` passes an index there. @throws {TypeError} */
+export function refuseOptions(owner: string, given: unknown, wayOut = ""): void {
+  if (typeof given === "object" && given) throw badValue(`${owner} has no options${wayOut}`);
+}
+
 /** Makes the error for an action that a state does not allow. */
 export function cannot(action: string, why: string): TypeError {
   return withCode(new TypeError(`Cannot ${action}: ${why}`), "ERR_INVALID_STATE");
@@ -45,11 +61,11 @@ export function wrongThis(name: string): TypeError {
 
 /** Makes the error for a stream that a reader, a writer, a pipe or the runtime has locked. */
 export function lockedError(action: string): TypeError {
-  return cannot(action, "the stream is locked; whoever holds it must release it first");
+  return cannot(action, "the stream is locked; release it");
 }
 
 export function releasedError(action: string, what: "reader" | "writer"): TypeError {
-  return cannot(action, `the ${what} was released; get another one from the stream`);
+  return cannot(action, `the ${what} was released; get another one`);
 }
 
 /** Makes the error for a write to a stream that is closed, closing or errored. */

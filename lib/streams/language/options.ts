@@ -1,4 +1,5 @@
-import { described, quoted, wayOutOf } from "#streams/suggestion";
+import { described, quoted } from "#streams/suggestion";
+import { refuseUnknown } from "./errors.ts";
 
 /** The schema of one option: its allowed values and its default. */
 export interface Member<T, D extends T | undefined = T | undefined> {
@@ -64,13 +65,9 @@ export function schema<M extends AnyMembers>(owner: string, makeMembers: () => M
     if (!hasMembers(given)) {
       throw wrongType(path.slice(0, -1) || `the options of ${owner}`, "an object", given);
     }
-    const names = Object.keys(known);
-    for (const name in given) {
-      if (Object.hasOwn(known, name) || isOfAllObjects(given, name)) continue;
-      throw new TypeError(`${owner}: unknown option ${quoted(path + name)}: ${wayOutOf(name, names)}`);
-    }
+    refuseUnknown(owner, given, known, path);
     const checked: Record<string, unknown> = {};
-    for (const name of names) {
+    for (const name of Object.keys(known)) {
       const value = given[name];
       const { check, fallback } = known[name]!;
       if (value !== undefined && !isOfAllObjects(given, name)) checked[name] = check(value, path + name);

@@ -10,7 +10,10 @@ export function quoted(text: string): string {
   return JSON.stringify(text.slice(0, 40));
 }
 
-/** Returns the hint for an unknown name: all known ones. */
-export function wayOutOf(_name: string, known: readonly string[]): string {
-  return `use ${known.join(", ")}`;
+/** Returns an unknown name with a hint: all known ones. */
+export function hinted(path: string, name: string, known: readonly string[]): string {
+  return `"${path + name}": use ${known}`;
 }
+
+// Does nothing: only types refuse misspelt members in pages.
+export function refuseMisspelt(): void {}

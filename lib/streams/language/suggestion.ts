@@ -19,10 +19,10 @@ function shortened(text: string): string {
   return text.length > MAX_DESCRIBED_LENGTH ? `${text.slice(0, MAX_DESCRIBED_LENGTH)}…` : text;
 }
 
-/** Returns the hint for an unknown name, for a message: the nearest known name, or all of them. */
-export function wayOutOf(name: string, known: readonly string[]): string {
+/** Returns an unknown name with a hint, for a message: the nearest known name, or all of them. */
+export function hinted(path: string, name: string, known: readonly string[]): string {
   const near = nearest(name, known);
-  return near === undefined ? `use ${known.join(", ")}` : `did you mean "${near}"?`;
+  return `${quoted(path + name)}: ${near === undefined ? `use ${known.join(", ")}` : `did you mean "${near}"?`}`;
 }
 
 /** Returns the known name nearest to a misspelt one, with at most one wrong letter in three; undefined without one. */
@@ -33,6 +33,22 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   // A suggestion with more wrong letters would confuse users.
   if (closest === undefined || least > Math.floor(Math.max(word.length, closest.length) / 3)) return undefined;
   return closest;
+}
+
+/** The members of a sink of batches that may be missing. */
+const MEMBERS = ["maxBatch", "maxDelay", "minBatch", "onFailed", "retry"];
+
+/**
+ * Refuses a plain object that has a member of nearly the name of one of a sink of batches, which `sink` lacks. Members of
+ * other names may be its own, as fields of a class are.
+ */
+export function refuseMisspelt(what: string, value: unknown, sink: object = {}): void {
+  if (Object.getPrototypeOf(Object(value)) !== Object.prototype) return;
+  for (const name in value as object) {
+    const near = nearest(name, MEMBERS);
+    if (near === undefined || near in sink) continue;
+    throw new TypeError(`${what} has a member ${quoted(name)}: did you mean ${quoted(near)} of the underlying sink?`);
+  }
 }
 
 /** Counts the letters to insert, delete, replace or swap with their neighbour to make `a` into `b` (Damerau, Levenshtein). */

@@ -1,6 +1,6 @@
 import { ReadableStream } from "#streams/readable_stream";
 import { endedSideOf } from "#streams/lazy_side";
-import { lockedError, mustBe } from "../language/errors.ts";
+import { lockedError, mustBe, refuseOptions } from "../language/errors.ts";
 import {
   asStreamPair,
   hasNativeByteStreams,
@@ -56,7 +56,8 @@ export function toNative<W>(stream: globalThis.WritableStream<W>): globalThis.Wr
 export function toNative<R, W>(
   stream: { readable: globalThis.ReadableStream<R>; writable: globalThis.WritableStream<W> },
 ): { readable: globalThis.ReadableStream<R>; writable: globalThis.WritableStream<W> };
-export function toNative(stream: object): object {
+export function toNative(stream: object, options?: unknown): object {
+  refuseOptions("toNative()", options);
   const readable = readableStreamStateOf(stream);
   if (readable !== undefined) {
     checkReadableStreamFree(readable, "get a reader");
@@ -103,7 +104,8 @@ export function fromNative<W>(stream: globalThis.WritableStream<W>): WritableStr
 export function fromNative<R, W>(
   stream: { readable: globalThis.ReadableStream<R>; writable: globalThis.WritableStream<W> },
 ): { readable: ReadableStream<R>; writable: WritableStream<W> };
-export function fromNative(stream: object): object {
+export function fromNative(stream: object, options?: unknown): object {
+  refuseOptions("fromNative()", options);
   if (readableStreamStateOf(stream) !== undefined || writableStreamStateOf(stream) !== undefined) return stream;
   if (isNativeReadableStream(stream)) {
     if (isNativeReadableStreamLocked(stream)) throw lockedError("read from it");

@@ -1,3 +1,4 @@
+import { hasNodeStreams } from "#streams/host";
 import { mustBe } from "../language/errors.ts";
 import { isNativeReadableStream, isNativeWritableStream } from "../language/native_classes.ts";
 import { NativeReadableEnd, NativeWritableEnd } from "../native/ends/native_ends.ts";
@@ -85,8 +86,8 @@ export function toWritableEnd(value: unknown, name: string): WritableEnd {
 
 /** Makes the error for a value that is not a web stream; for a stream of `node:stream`, it names the conversion function. */
 function noStream(value: unknown, name: string, kind: "Readable" | "Writable"): TypeError {
-  const { on } = Object(value) as { readonly on?: unknown };
-  return mustBe(name, `a ${kind}Stream${on ? `: use fromNode${kind}() of @millrace/streams/node` : ""}`);
+  const hint = hasNodeStreams && Object(value).on ? `: use fromNode${kind}() of @millrace/streams/node` : "";
+  return mustBe(name, `a ${kind}Stream${hint}`);
 }
 
 /** Converts a ReadableWritablePair in the order of its members' names; throws a TypeError if that is impossible. */

@@ -1,10 +1,6 @@
-import {
-  isNativeReadableStream,
-  isNativeWritableStream,
-  nativePipeThrough,
-  nativePipeTo,
-} from "../language/native_classes.ts";
-import { markAsHandled, promiseRejectedWith } from "../language/promises.ts";
+import { isNativeReadableStream, isNativeWritableStream, nativeStream } from "../language/native_classes.ts";
+import { refuseUnknown } from "../language/errors.ts";
+import { attempt, markAsHandled } from "../language/promises.ts";
 import { readableStreamStateOf } from "../native/feeds/readable_feed.ts";
 import { writableStreamStateOf } from "../native/feeds/writable_feed.ts";
 import { Pipe } from "./pipe.ts";
@@ -40,14 +36,23 @@ export function pipeTo<T>(
   destination: globalThis.WritableStream<T>,
   options?: StreamPipeOptions,
 ): Promise<void> {
-  try {
-    if (isNative(source, destination, options)) return nativePipeTo.call(source, destination, options);
+  return attempt(() => {
+    if (isNative(source, destination, options)) return nativeStream.pipeTo.call(source, destination, options);
+    return pipeStreams(source, destination, options);
+  }) as Promise<void>;
+}
+
+/** Pipes as the standard's method of a stream of this package, which ignores unknown options. */
+export function pipeStreams<T>(
+  source: globalThis.ReadableStream<T>,
+  destination: globalThis.WritableStream<T>,
+  options?: StreamPipeOptions,
+): Promise<void> {
+  return attempt(() => {
     const readable = toReadableEnd(source, "the source");
     const writable = toWritableEnd(destination, "the destination");
     return startPipe(readable, writable, toPipeOptions(options));
-  } catch (error) {
-    return promiseRejectedWith(error);
-  }
+  }) as Promise<void>;
 }
 
 /**
@@ -86,14 +91,28 @@ export function pipeThrough<T, U>(
   const readable = toReadableEnd(source, "the source");
   const pair = toPipeTransform(transform);
   if (isNative(source, pair.writable, options)) {
-    return nativePipeThrough.call(source, pair as unknown as ReadableWritablePair, options) as never;
+    return nativeStream.pipeThrough.call(source, pair as unknown as ReadableWritablePair, options) as never;
   }
-  markAsHandled(startPipe(readable, pair.writableEnd, toPipeOptions(options)));
-  return pair.readable as globalThis.ReadableStream<U>;
+  return pipeThroughEnds(readable, pair, options) as globalThis.ReadableStream<U>;
 }
 
-/** Whether both are native: the runtime's own pipe sees their states at once, so it is faster and more exact. */
+/** Pipes through a transform as the standard's method does after its conversions; returns the transform's readable end. */
+export function pipeThroughEnds(
+  source: ReadableEnd,
+  pair: ReturnType<typeof toPipeTransform>,
+  options?: StreamPipeOptions,
+): object {
+  markAsHandled(startPipe(source, pair.writableEnd, toPipeOptions(options)));
+  return pair.readable;
+}
+
+/**
+ * Whether both are native: the runtime's own pipe sees their states at once, so it is faster and more exact.
+ *
+ * @throws {TypeError} if an option is unknown, which the standard's methods ignore.
+ */
 function isNative(source: unknown, destination: unknown, options?: StreamPipeOptions): boolean {
+  refuseUnknown("pipe", options, toPipeOptions({}));
   return options?.counts === undefined && readableStreamStateOf(source) === undefined &&
     writableStreamStateOf(destination) === undefined &&
     isNativeReadableStream(source) && isNativeWritableStream(destination);

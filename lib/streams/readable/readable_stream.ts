@@ -39,7 +39,8 @@ import {
   setReadableStreamStateOf,
 } from "../native/feeds/readable_feed.ts";
 import type { StreamPipeOptions } from "../pipe/pipe_options.ts";
-import { pipeThrough, pipeTo } from "../pipe/pipe_to.ts";
+import { toPipeTransform, toReadableEnd } from "../pipe/pipe_ends.ts";
+import { pipeStreams, pipeThroughEnds } from "../pipe/pipe_to.ts";
 import { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../queuing/chunk_queue.ts";
 import { ReadableStreamAsyncIterator } from "./async_iterator.ts";
 import type { ReadableStreamBYOBReader } from "./byob_reader.ts";
@@ -217,7 +218,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<any> {
     options: StreamPipeOptions | undefined = undefined,
   ): globalThis.ReadableStream<T> {
     if (!isObject(this) || !(#state in this)) return super.pipeThrough(transform, options);
-    return pipeThrough(this, transform, options);
+    return pipeThroughEnds(toReadableEnd(this, "the source"), toPipeTransform(transform), options) as never;
   }
 
   /**
@@ -234,7 +235,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<any> {
     options: StreamPipeOptions | undefined = undefined,
   ): Promise<void> {
     if (!isObject(this) || !(#state in this)) return super.pipeTo(destination, options);
-    return pipeTo(this, destination, options);
+    return pipeStreams(this, destination, options);
   }
 
   /** The same method as {@linkcode ReadableStream.values}. */

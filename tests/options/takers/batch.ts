@@ -21,6 +21,6 @@ export const takers: readonly Taker[] = [
   {
     schema: retryOptions,
     options: "RetryOptions",
-    take: (options) => new BatchedWritableStream({ retry: options as never }),
+    take: (options) => new BatchedWritableStream({ retry: options as never, writev() {} }),
   },
 ];

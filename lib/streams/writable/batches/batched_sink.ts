@@ -1,4 +1,4 @@
-import { described } from "#streams/suggestion";
+import { described, refuseMisspelt } from "#streams/suggestion";
 import {
   type Member,
   milliseconds,
@@ -151,6 +151,7 @@ export class BatchedSinkAlgorithms {
   constructor(value: unknown) {
     this.#sink = value;
     const sink = toDictionary(value, "the underlying sink");
+    refuseMisspelt("the underlying sink", value, sink);
     this.#abort = toCallback(sink.abort, "the underlying sink's abort");
     this.#close = toCallback(sink.close, "the underlying sink's close");
     this.maxBatch = limitOf("maxBatch", sink.maxBatch) ?? Infinity;
@@ -169,8 +170,8 @@ export class BatchedSinkAlgorithms {
     }
     this.#writev = toCallback(sink.writev, "the underlying sink's writev");
     this.#writeParts = (sink as { [WRITE_PARTS]?: Callback })[WRITE_PARTS];
-    if (this.#writev === undefined && sink.write !== undefined) {
-      throw new TypeError("the underlying sink has a write() but no writev(chunks, controller): use a WritableStream");
+    if (value !== undefined && this.#writev === undefined && this.#writeParts === undefined) {
+      throw new TypeError("the underlying sink has no writev(chunks, controller): for a write(), use a WritableStream");
     }
   }
 

@@ -1,3 +1,4 @@
+import { refuseMisspelt } from "#streams/suggestion";
 import { endedError } from "../../language/errors.ts";
 import { promiseRejectedWith } from "../../language/promises.ts";
 import { isObject, passState } from "../../language/webidl.ts";
@@ -238,6 +239,7 @@ export function giveBatchedState(underlyingSink: unknown, strategy: unknown, hig
     throw new TypeError("the underlying sink must be an object");
   }
   const queuing = toStrategy(strategy);
+  refuseMisspelt("the strategy", strategy);
   const sink = new BatchedSinkAlgorithms(underlyingSink);
   const writes = new BatchedWrites(sink);
   const size = extractSizeAlgorithm(queuing);
