@@ -17,7 +17,7 @@ const GOFLAGS = "-buildvcs=false '-gcflags=all=-N -l -dwarf=false' -ldflags=-w";
 export async function startGo(folder: string): Promise<PeerProcess> {
   await mkdir(folder, { recursive: true });
   const server = join(folder, "server");
-  const options = { cwd: fileHere("go"), env: { ...process.env, GOFLAGS, GOTOOLCHAIN: "local" } };
+  const options = { cwd: fileHere("go"), env: { ...process.env, GOFLAGS, GOTOOLCHAIN: "local", CGO_ENABLED: "0" } };
   await promisify(execFile)(command ?? "go", ["build", "-o", server, "."], options);
   return await startApplication(server, ["localhost.pem", "localhost.key", "ca.pem"].map(certificateFile));
 }
