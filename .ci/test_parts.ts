@@ -23,7 +23,7 @@ const ISOLATED = "_isolated_test.ts";
 const OF_A_KIND =
   /^tests\/(?:files|http\/(?:call|client|diagnostics|dial|faults|hostile|life|origin|proxy|request|response)|static|upload)\//;
 
-/** Those of {@linkcode OF_A_KIND} that have hooks for a whole process, replace globals, measure memory or time loading. */
+/** The files of {@linkcode OF_A_KIND} that have hooks for a whole process, replace globals, measure memory or time loading. */
 const ALONE =
   /\/(?:chaos|chunked_memory|dropped_streams|early_subscribers|fetch_client|form_memory|install|late_modules|local_call|locking_processes|replaced_globals)_isolated_test\.ts$/;
 
