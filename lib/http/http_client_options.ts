@@ -5,6 +5,7 @@ import {
   func,
   integer,
   listOf,
+  member,
   refuseUnused,
   schema,
   type SchemaOf,
@@ -15,7 +16,7 @@ import { MAX_TIMER_DELAY } from "../timers/mod.ts";
 import { type HttpAddressUse, isPublicAddress } from "./connect/allowed_addresses.ts";
 import type { HttpClientEvent } from "./http_events.ts";
 import type { HttpInterceptor } from "./http_request.ts";
-import { type ProxyChoice, proxyOption, readProxyOption } from "./proxy/proxy_option.ts";
+import { type ProxyChoice, readProxyOption } from "./proxy/proxy_option.ts";
 import { type HttpTlsOptions, tlsOption } from "./tls_options.ts";
 
 /**
@@ -254,7 +255,10 @@ export const httpClientOptions: SchemaOf<
   Exclude<keyof HttpClientOptions, "tls" | "proxy" | "proxyTls" | "idleTimeout" | WithoutDefault>
 > = /* @__PURE__ */ schema("HttpClient", () => ({
   tls: tlsOption(),
-  proxy: proxyOption(),
+  proxy: member(
+    'a URL, a function that returns one, or "env"',
+    (value) => typeof value === "string" || typeof value === "function" || value instanceof URL,
+  ),
   proxyTls: tlsOption(),
   socketPath: text(undefined, "the path of a Unix socket", (path) => path !== ""),
   connect: func<HttpConnectFunction>(),

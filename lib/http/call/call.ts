@@ -101,7 +101,12 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   startOn(pooled: PooledConnection): void {
     this.#deadlines?.stop(this);
     if (this.#core.options.onEvent !== undefined || this.#trace !== undefined) {
-      this.#announce(pooled);
+      const { method, url } = this.#request;
+      const { connection: { protocol }, transport } = pooled;
+      const now = performance.now();
+      this.#core.emit({ type: "request", method, url: url.href, protocol, queuedMs: now - this.#since }, this.context);
+      this.#since = now;
+      if (!this.#isOver) this.#trace?.onSend(transport);
       if (this.#isOver) return;
       // A hook may have used the room for another request, or closed the connection.
       if (!pooled.takes(this)) return this.#queue(false);
@@ -137,8 +142,12 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#head = head;
     this.#trace?.onHeaders(head);
     if (this.#isOver) return;
-    if (this.#core.options.onEvent !== undefined) this.#emitResponse(head.status);
-    if (this.#isOver) return;
+    if (this.#core.options.onEvent !== undefined) {
+      const { method, url } = this.#request;
+      const ms = performance.now() - this.#since;
+      this.#core.emit({ type: "response", method, url: url.href, status: head.status, ms }, this.context);
+      if (this.#isOver) return;
+    }
     const attempt = this.#attempt!;
     if (this.#retryStatus(head)) return;
     this.#upload?.abandon();
@@ -311,22 +320,21 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#total?.stop();
     this.#request.signal?.removeEventListener("abort", this);
     this.#backoff?.stop();
-    if (failure !== undefined) this.#giveUp(failure.reason);
+    if (failure !== undefined) {
+      const { reason } = failure;
+      this.#attempt?.giveUp(reason);
+      this.#trace?.onError(reason);
+      this.#releaseBody(reason);
+      this.#emitFailed(reason);
+      const { reject } = this.#caller;
+      this.#caller = ANSWERED;
+      reject(reason);
+    }
     this.#trace = this.#attempt = this.#upload = undefined;
     // On Deno, errors keep the called objects alive as long as they live.
     this.#request.body = this.#request.trailers = undefined;
     this.#request.onUploadProgress = this.#request.signalOwner = undefined;
     this.#owner.onEnd(this);
-  }
-
-  #giveUp(reason: unknown): void {
-    this.#attempt?.giveUp(reason);
-    this.#trace?.onError(reason);
-    this.#releaseBody(reason);
-    this.#emitFailed(reason);
-    const { reject } = this.#caller;
-    this.#caller = ANSWERED;
-    reject(reason);
   }
 
   #releaseBody(reason: unknown): void {
@@ -351,23 +359,8 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     return new HttpError(code, message, { origin: this.#request.origin });
   }
 
-  #announce({ connection: { protocol }, transport }: PooledConnection): void {
-    const { method, url } = this.#request;
-    const now = performance.now();
-    this.#core.emit({ type: "request", method, url: url.href, protocol, queuedMs: now - this.#since }, this.context);
-    this.#since = now;
-    if (!this.#isOver) this.#trace?.onSend(transport);
-  }
-
   #emitFailed(error: unknown): void {
-    if (this.#core.options.onEvent === undefined) return;
     const { method, url } = this.#request;
     this.#core.emit({ type: "failed", method, url: url.href, error }, this.context);
-  }
-
-  #emitResponse(status: number): void {
-    const { method, url } = this.#request;
-    const ms = performance.now() - this.#since;
-    this.#core.emit({ type: "response", method, url: url.href, status, ms }, this.context);
   }
 }

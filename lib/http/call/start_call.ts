@@ -103,15 +103,6 @@ async function fetchLocally(core: ClientCore, request: FetchRequest): Promise<Ht
   return buildResponse(request, head, method === "HEAD" ? undefined : body, { decompress: false, redirected: false });
 }
 
-/** Adds the member that only a client's responses have to another response, unless that is frozen. */
-function withTrailers(response: Response): HttpResponse {
-  if (!("trailers" in response)) {
-    const value = Promise.resolve(responseHeaders([]));
-    Reflect.defineProperty(response, "trailers", { value, configurable: true });
-  }
-  return response as HttpResponse;
-}
-
 /** A call of fetch with interceptors: owns the calls that they make by `next`, settles once, and ends its calls if it fails. */
 class InterceptedCall implements CallOwner, LiveCall {
   previousCall: LiveCall | undefined = undefined;
@@ -200,8 +191,14 @@ class InterceptedCall implements CallOwner, LiveCall {
     const interceptor = this.#interceptors[at];
     if (interceptor === undefined) return await this.#send(request);
     const response = await interceptor(request, (next) => this.#pass(next, at + 1));
-    if (typeof response?.status === "number" && "headers" in response) return withTrailers(response);
-    throw new TypeError(`An interceptor must return a Response, not ${String(response)}`);
+    if (typeof response?.status !== "number" || !("headers" in response)) {
+      throw new TypeError(`An interceptor must return a Response, not ${String(response)}`);
+    }
+    if (!("trailers" in response)) { // no client has built it; a frozen one stays without
+      const value = Promise.resolve(responseHeaders([]));
+      Reflect.defineProperty(response, "trailers", { value, configurable: true });
+    }
+    return response as HttpResponse;
   }
 
   #send(request: HttpRequest): Promise<HttpResponse> {

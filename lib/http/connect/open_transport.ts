@@ -57,7 +57,7 @@ class Way {
   }
 
   async #go(): Promise<Transport> {
-    const { tls, alpn, connect, allowed, via } = this.#options;
+    const { tls, alpn, connect, socketPath, allowed, via } = this.#options;
     allowed?.checkHost(!via?.proxy.resolves);
     const { secure: isSecure, host, port } = this.#target;
     const isForeign = connect !== undefined;
@@ -65,16 +65,12 @@ class Way {
       const socket = await this.#lead();
       return new SocketTransport(socket, { bottom: this.#bottom ?? socket, isForeign });
     }
-    const reach = (): Promise<TlsBase> => this.#reach();
+    const reach = async (): Promise<TlsBase> =>
+      via ?? socketPath ?? connect
+        ? { socket: await this.#lead() }
+        : tcpOptions({ ...this.#target, peer: this.#peer }, this.#lookup, this.#attempt);
     const secured = await secure(reach, { host, port, peer: this.#peer, alpn }, tls, this.#attempt);
     return new SocketTransport(secured.socket, { bottom: this.#bottom ?? secured.socket, tls: secured, isForeign });
-  }
-
-  /** Returns the base for a TLS connection: a connected stream, or options for a socket. */
-  async #reach(): Promise<TlsBase> {
-    const { via, socketPath, connect } = this.#options;
-    if (via ?? socketPath ?? connect) return { socket: await this.#lead() };
-    return tcpOptions({ ...this.#target, peer: this.#peer }, this.#lookup, this.#attempt);
   }
 
   /** Returns a stream to the target, or to a proxy that takes its requests. */

@@ -116,8 +116,3 @@ export function responseError(origin: string, code: number, message: string, isT
   const kind = isTooLarge ? "LIMIT_EXCEEDED" : "PROTOCOL_ERROR";
   return failure(kind, code, `the server's response cannot be used: ${message}`, origin);
 }
-
-export function faultError(origin: string, fault: ConnectionFault): HttpError {
-  const code = fault.number === ENHANCE_YOUR_CALM ? "LIMIT_EXCEEDED" : "PROTOCOL_ERROR";
-  return new HttpError(code, fault.message, { origin, cause: fault });
-}

@@ -5,7 +5,7 @@ import { type Connection, type ConnectionOwner, lengthToSay, type RequestBody } 
 import type { Exchange, ExchangeHandler, HeaderList, RequestHead, Transport, TransportEvents } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 import { BodySender, type BodySenderEvents, ReceiveWindows } from "./flow_control.ts";
-import { ConnectionFault, faultError, INTERNAL_ERROR, NO_ERROR } from "./protocol.ts";
+import { ConnectionFault, ENHANCE_YOUR_CALM, INTERNAL_ERROR, NO_ERROR } from "./protocol.ts";
 import { FrameWriter } from "./frame_writer.ts";
 import { FrameReader } from "./frame_reader.ts";
 import { HpackEncoder } from "./hpack/encoder.ts";
@@ -66,9 +66,6 @@ export class Session
   #look: "none" | "due" | "running" = "none";
   /** Whether bytes came in this turn of the event loop. */
   #isFresh = false;
-  readonly #onNextPoll = (): void => {
-    this.#isFresh = false;
-  };
   /** The state of the proof, by a later PING, that the server has read all bodies: closing loses unread bytes. */
   #proof: "none" | "due" | "planned" | "asked" | "overdue" = "none";
 
@@ -149,17 +146,18 @@ export class Session
   onData(chunk: Uint8Array): void {
     if (this.#isEndHere) return;
     this.#liveness.onHeard();
-    if (!this.#isFresh) afterPoll(this.#onNextPoll);
+    if (!this.#isFresh) afterPoll(() => this.#isFresh = false);
     this.#isFresh = true;
     try {
       this.#reader.read(chunk);
     } catch (error) {
-      if (!(error instanceof ConnectionFault)) {
-        const { origin } = this.#options;
-        this.#leave(INTERNAL_ERROR, new HttpError("PROTOCOL_ERROR", "the session failed", { origin, cause: error }));
-        throw error;
-      }
-      this.#leave(error.number, faultError(this.#options.origin, error));
+      const { origin } = this.#options;
+      const { number, message } = error instanceof ConnectionFault
+        ? error
+        : { number: INTERNAL_ERROR, message: "the session failed" };
+      const code = number === ENHANCE_YOUR_CALM ? "LIMIT_EXCEEDED" : "PROTOCOL_ERROR";
+      this.#leave(number, new HttpError(code, message, { origin, cause: error }));
+      if (number === INTERNAL_ERROR) throw error;
     }
     // Most chunks of a large body require no step.
     if (this.#ends.hasFreed || this.#isEndNear || this.#proof === "due" || this.#output.waiting > 0) this.#schedule();

@@ -1,6 +1,5 @@
 import { BlockList, isIP } from "node:net";
 import process from "node:process";
-import { type Member, member } from "../../streams/internal.ts";
 import { atOnce } from "../calls.ts";
 import type { ConnectTarget } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
@@ -37,18 +36,17 @@ export class NoProxy {
     // A URL cannot contain an address with a zone (RFC 4007 section 11).
     if (entry.includes("%")) return;
     const range = /^\[?([^[\]/]+)\]?\/(\d{1,3})$/.exec(entry);
-    if (range !== null) return this.#readRange(range[1], Number(range[2]));
+    if (range !== null) {
+      const [address, prefix] = [range[1], Number(range[2])];
+      const family = isIP(address);
+      if (family === 0 || prefix > (family === 6 ? 128 : 32)) return;
+      return this.#ranges.addSubnet(address, prefix, family === 6 ? "ipv6" : "ipv4");
+    }
     if (isIP(entry) === 6) return this.#add(entry, undefined);
     const parts = /^(?:\[([^\]]+)\]|\*?\.?([^:*[\]]+))(?::(\d{1,5}))?$/.exec(entry);
     if (parts === null) return;
     const port = parts[3] === undefined ? undefined : Number(parts[3]);
     this.#add(parts[1] ?? parts[2].replace(/\.$/, ""), port);
-  }
-
-  #readRange(address: string, prefix: number): void {
-    const family = isIP(address);
-    if (family === 0 || prefix > (family === 6 ? 128 : 32)) return;
-    this.#ranges.addSubnet(address, prefix, family === 6 ? "ipv6" : "ipv4");
   }
 
   /** Adds a host. Addresses are compared in the form that URLs have. */
@@ -99,13 +97,6 @@ function read(environment: Variables, names: readonly string[]): ProxyServer | u
 }
 
 type ProxyOption = string | URL | ((origin: URL) => string | URL | null | undefined);
-
-/** Returns the schema member of the option, which does not check the URL. */
-export function proxyOption(): Member<ProxyOption, undefined> {
-  const isUrl = (value: unknown): boolean => typeof value === "string" || value instanceof URL;
-  const expected = 'a URL, a function that returns one, or "env"';
-  return member(expected, (value) => isUrl(value) || typeof value === "function");
-}
 
 /** Returns the proxy of an origin; undefined: none. @throws {HttpError} INVALID_OPTION if a user function throws, or returns no proxy. */
 export type ProxyChoice = (origin: ConnectTarget & { readonly origin: string }) => ProxyServer | undefined;

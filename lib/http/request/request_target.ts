@@ -8,16 +8,10 @@ for (const method of ["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"]) {
 const idempotent = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"]);
 
 /** Returns a method as it is sent. @throws {HttpError} INVALID_METHOD. @see {@link https://fetch.spec.whatwg.org/#methods} */
-export function checkedMethod(method: string): string {
-  return sent.get(method) ?? checkedUnknown(`${method}`);
-}
-
-/** Whether sending a method twice has the effect of once. @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-9.2.2} */
-export function isIdempotent(method: string): boolean {
-  return idempotent.has(method);
-}
-
-function checkedUnknown(method: string): string {
+export function checkedMethod(given: string): string {
+  const known = sent.get(given);
+  if (known !== undefined) return known;
+  const method = `${given}`;
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(method)) {
     throw new HttpError("INVALID_METHOD", `The method ${JSON.stringify(method)} is no token: use letters, as in GET`);
   }
@@ -27,6 +21,11 @@ function checkedUnknown(method: string): string {
     throw new HttpError("INVALID_METHOD", message);
   }
   return sent.get(upper) ?? method;
+}
+
+/** Whether sending a method twice has the effect of once. @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-9.2.2} */
+export function isIdempotent(method: string): boolean {
+  return idempotent.has(method);
 }
 
 export interface RequestTarget {

@@ -78,7 +78,12 @@ export class StreamBody implements BodySource, RequestBody {
         throw new HttpError("BODY_FAILED", message, { cause });
       }
       if (this.#hasEnded) return undefined; // the body was cancelled meanwhile
-      if (result.done) return this.#end();
+      if (result.done) {
+        this.#hasEnded = true;
+        if (this.length === undefined || this.#bytesRead === this.length) return undefined;
+        const said = `The request's body ended after ${this.#bytesRead} bytes, and content-length says ${this.length}`;
+        throw new HttpError("BODY_FAILED", said);
+      }
       const chunk = this.#checked(result.value);
       if (chunk.length > 0) return chunk;
     }
@@ -89,13 +94,6 @@ export class StreamBody implements BodySource, RequestBody {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#puller.stop(reason).catch(() => {}); // a later failure of the source is ignored
-  }
-
-  #end(): undefined {
-    this.#hasEnded = true;
-    if (this.length === undefined || this.#bytesRead === this.length) return undefined;
-    const message = `The request's body ended after ${this.#bytesRead} bytes, and content-length says ${this.length}`;
-    throw new HttpError("BODY_FAILED", message);
   }
 
   #checked(value: unknown): Uint8Array {
@@ -150,7 +148,11 @@ function pullerOf(chunks: Chunks): Puller {
   const isSpared = source !== undefined && answersToo(source);
   if (isSpared && typeof source.iterator === "function") iterator = source.iterator({ destroyOnReturn: false });
   const stop = async (): Promise<unknown> => source && !isSpared ? source.destroy() : await iterator.return?.();
-  return { next: () => nextBytes(iterator), stop };
+  const next: Puller["next"] = async () => {
+    const { done, value } = await iterator.next();
+    return { done, value: typeof value === "string" ? Buffer.from(value) : value }; // a stream of Node with an encoding yields texts
+  };
+  return { next, stop };
 }
 
 /** Whether the stream's owner responds on it, or on its connection, even if the call fails; false for a Transform, a child's output or a client's response. */
@@ -162,10 +164,4 @@ function answersToo(source: Readable): boolean {
   // A child's output is a socket without a peer on Node, and one that was never writable on Deno.
   const isPipe = "remoteAddress" in source && !remoteAddress && !server && !connecting;
   return "write" in source && !("_transform" in source) && !(writable === false && !writableEnded) && !isPipe;
-}
-
-/** Pulls the next piece. A stream of Node with an encoding yields texts. */
-async function nextBytes(iterator: AsyncIterator<Piece> | Iterator<Piece>): ReturnType<Puller["next"]> {
-  const { done, value } = await iterator.next();
-  return { done, value: typeof value === "string" ? Buffer.from(value) : value };
 }
