@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { refuseOptions } from "../streams/internal.ts";
+import { endBytes, refuseOptions } from "../streams/internal.ts";
 import { type ReadableByteStreamController, ReadableStream } from "../streams/mod.ts";
 import { failing, fileFailure } from "./failure.ts";
 import { filePath } from "./names.ts";
@@ -79,8 +79,7 @@ class FileSource {
   /** Closes the stream, but not while bytes are queued: a BYOB read with a larger `min` would then fail. */
   #end(controller: ReadableByteStreamController): void {
     if (controller.byobRequest === null && controller.desiredSize! < READ_SIZE) return;
-    controller.close();
-    controller.byobRequest?.respond(0); // also ends a read that was requested meanwhile
+    endBytes(controller); // also a read that was requested meanwhile
   }
 
   async cancel(): Promise<void> {

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 import { ReadableStream } from "../streams/mod.ts";
-import { integer, requireOption, schema, type SchemaOf, signal, text } from "../streams/internal.ts";
+import { endBytes, integer, requireOption, schema, type SchemaOf, signal, text } from "../streams/internal.ts";
 import { TimeLimit } from "../timers/mod.ts";
 import { brokenFailure, isPassing, pauseBefore } from "./request/failures.ts";
 import { bareTag, objectOf } from "./request/objects.ts";
@@ -59,8 +59,7 @@ export function objectStream(store: Store, key: string, options: S3ReadOptions):
     async pull(controller) {
       const piece = await reader.read();
       if (piece !== undefined) return controller.enqueue(piece as Uint8Array<ArrayBuffer>);
-      controller.close();
-      controller.byobRequest?.respond(0);
+      endBytes(controller);
     },
     cancel: (reason) => reader.end(reason),
   }, { highWaterMark: 0 });

@@ -38,6 +38,7 @@ export { showInNode } from "#streams/inspection";
 export { defineInterface, kindOf } from "./language/webidl.ts";
 export type { BatchLimits, BatchReader, BatchRequest } from "./queuing/read_batch.ts";
 export { checkedSize } from "./queuing/chunk_queue.ts";
+export { endBytes } from "./native/feeds/readable_feed.ts";
 export { acquireBatchReader } from "./readable/batch_reader.ts";
 export { broadcastReadableStream } from "./readable/broadcast.ts";
 /** The class alone: in a page, that of `mod.ts` brings byte streams. */

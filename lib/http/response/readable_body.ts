@@ -1,5 +1,5 @@
 import { isDisturbed } from "../../runtime/mod.ts";
-import { joinBytes } from "../../streams/internal.ts";
+import { endBytes, joinBytes } from "../../streams/internal.ts";
 import { type ReadableByteStreamController, ReadableStream, type UnderlyingByteSource } from "../../streams/mod.ts";
 import { ByteQueue } from "./byte_queue.ts";
 import { type BodyConsumer, ResponseBody, Unreachable } from "./response_body.ts";
@@ -145,8 +145,7 @@ class BodyStreamSource implements UnderlyingByteSource, BodyConsumer {
     if (outcome === undefined) return;
     this.#controller = undefined;
     if (!outcome.isWhole) return controller.error(outcome.reason);
-    controller.close();
-    controller.byobRequest?.respond(0); // returns a pending view
+    endBytes(controller);
   }
 }
 

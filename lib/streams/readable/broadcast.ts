@@ -7,7 +7,7 @@ import { markAsHandled } from "../language/promises.ts";
 import { construct } from "../language/webidl.ts";
 import { FromNativeByteSource, NativeReadableEnd } from "../native/ends/native_ends.ts";
 import { checkedSize } from "../queuing/chunk_queue.ts";
-import { readableByteStreamControllerRespond } from "./byob_request.ts";
+import { endByteStream } from "./byob_request.ts";
 import { ByteControllerState } from "./byte_controller_state.ts";
 import type { SourceAlgorithms } from "./controller_state.ts";
 import { DefaultControllerState } from "./default_controller_state.ts";
@@ -378,14 +378,7 @@ class Branch implements SourceAlgorithms {
   close(): void {
     const { controller } = this.stream;
     if (!this.isLive || this.isLate) return;
-    try {
-      controller.close();
-      // Views from readers wait until they are answered.
-      if (controller instanceof ByteControllerState && controller.firstPullInto !== undefined) {
-        readableByteStreamControllerRespond(controller, 0);
-      }
-    } catch {
-      // a view was filled to the middle of an element: the read rejects
-    }
+    if (controller instanceof ByteControllerState) endByteStream(controller);
+    else controller.close();
   }
 }

@@ -42,6 +42,16 @@ export function readableByteStreamControllerRespond(controller: ByteControllerSt
   respondInternal(controller, bytesWritten);
 }
 
+/** Closes a stream, and the reads of its pending views. They reject if one ends within an element: no code awaits the source. */
+export function endByteStream(controller: ByteControllerState): void {
+  try {
+    controller.close();
+    if (controller.firstPullInto !== undefined) readableByteStreamControllerRespond(controller, 0);
+  } catch {
+    // the reader, or that of a branch, has the error
+  }
+}
+
 /**
  * @throws {TypeError} if the view is empty on an open stream, or not empty on a closed one.
  * @throws {RangeError} if the view is not over the buffer of the request.

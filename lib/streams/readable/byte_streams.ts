@@ -6,6 +6,7 @@ import { type ConvertedStrategy, extractHighWaterMark } from "../queuing/chunk_q
 import { deferTasks, runTasks } from "../shortcuts/task.ts";
 import { ReadableStreamBYOBReader } from "./byob_reader.ts";
 import {
+  endByteStream,
   readableByteStreamControllerGetByobRequest,
   readableByteStreamControllerRespond,
   readableByteStreamControllerRespondWithNewView,
@@ -81,11 +82,7 @@ class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
   #endRead(reader: DefaultReaderState | ByobReaderState): void {
     // Departure "a byte tee whose source closes and does not answer for a view"
     if (reader !== this.#reader || !(reader instanceof ByobReaderState) || reader.requests.length === 0) return;
-    try {
-      readableByteStreamControllerRespond(this.stream.controller as ByteControllerState, 0);
-    } catch {
-      // see closeSteps()
-    }
+    endByteStream(this.stream.controller as ByteControllerState);
   }
 
   pull(branch: ByteTeeBranch): void {

@@ -1,4 +1,4 @@
-import { assertEqual, type Check, type Library } from "./check.ts";
+import { assertEqual, type Check, type Library, rejection } from "./check.ts";
 
 const Native = { ReadableStream, TransformStream, WritableStream };
 /** Whether the browser has byte streams: WebKitGTK 2.50 has none, this package does everywhere. */
@@ -101,6 +101,20 @@ async function intoBuffers({ ReadableStream }: Library): Promise<string> {
   return `${value!.byteLength} bytes into a buffer of ours, tee()`;
 }
 
+/** Reads a stream that ends within an element: an error in the page would fail the test. */
+async function readOdd(via: (stream: ReadableStream<Uint8Array>) => globalThis.ReadableStream): Promise<void> {
+  let source!: ReadableByteStreamController;
+  const native = new Native.ReadableStream({ type: "bytes", start: (controller) => void (source = controller) });
+  const reader = via(native).getReader({ mode: "byob" });
+  const reading = rejection(reader.read(new Uint16Array(4) as unknown as Uint8Array<ArrayBuffer>));
+  await new Promise((resolve) => setTimeout(resolve));
+  source.enqueue(new Uint8Array(1));
+  await new Promise((resolve) => setTimeout(resolve));
+  source.close();
+  assertEqual((await reading).name, "TypeError");
+  await rejection(reader.closed);
+}
+
 async function nativeBytes({ fromNative, toNative, ReadableStream }: Library): Promise<string> {
   const bytes = fromNative(new Blob([text]).stream());
   if (hasByteStreams) {
@@ -108,6 +122,9 @@ async function nativeBytes({ fromNative, toNative, ReadableStream }: Library): P
     const { value } = await byob.read(new Uint8Array(10));
     assertEqual(new TextDecoder().decode(value), text.slice(0, 10));
     await byob.cancel();
+    await readOdd((stream) => fromNative(stream));
+    await readOdd((stream) => toNative(fromNative(stream)));
+    await readOdd((stream) => fromNative(stream).tee()[1]);
   } else {
     const { value } = await bytes.getReader().read();
     assertEqual(new TextDecoder().decode(value).slice(0, 10), text.slice(0, 10));

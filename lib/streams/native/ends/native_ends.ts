@@ -17,7 +17,7 @@ import {
   nativeWriterReady,
 } from "../../language/native_classes.ts";
 import { attempt, Deferred, markAsHandled, PENDING, queueReaction, react } from "../../language/promises.ts";
-import { readableByteStreamControllerRespond } from "../../readable/byob_request.ts";
+import { endByteStream } from "../../readable/byob_request.ts";
 import { type ByteControllerState, createReadableByteStream } from "../../readable/byte_controller_state.ts";
 import type { SourceAlgorithms } from "../../readable/controller_state.ts";
 import { createReadableStream, type DefaultControllerState } from "../../readable/default_controller_state.ts";
@@ -152,12 +152,7 @@ export class FromNativeByteSource implements SourceAlgorithms {
     this.#endBy(this.#close);
   };
 
-  readonly #close = (): void => {
-    if (this.state.state !== "readable") return;
-    this.#controller.close();
-    // Views from readers are in the queue of pull-intos until they are answered.
-    if (this.#controller.firstPullInto !== undefined) readableByteStreamControllerRespond(this.#controller, 0);
-  };
+  readonly #close = (): void => endByteStream(this.#controller);
 
   #endBy(end: () => void): void {
     if (this.#isReading) atEndOfTurn(end); // the last bytes may not have arrived yet

@@ -19,6 +19,16 @@ export type NativeController =
   | globalThis.ReadableStreamDefaultController<unknown>
   | globalThis.ReadableByteStreamController;
 
+/** Ends a stream like {@linkcode endByteStream}, by its public or native controller. */
+export function endBytes(controller: Pick<globalThis.ReadableByteStreamController, "close" | "byobRequest">): void {
+  try {
+    controller.close();
+    controller.byobRequest?.respond(0);
+  } catch {
+    // the reader, or that of a branch, has the error
+  }
+}
+
 /** The source of a readable stream's native side: reads with the reader that locks both sides, or with a private one. */
 export class NativeReadableSource implements ReadRequest {
   readonly type: "bytes" | undefined;
@@ -105,12 +115,8 @@ export class NativeReadableSource implements ReadRequest {
     if (state === "readable" || this.#ended || this.#isReading) return;
     this.#ended = true;
     const controller = this.nativeController as globalThis.ReadableByteStreamController;
-    if (state === "errored") {
-      controller.error(storedError);
-    } else {
-      controller.close();
-      controller.byobRequest?.respond(0);
-    }
+    if (state === "errored") controller.error(storedError);
+    else endBytes(controller);
   }
 
   /** Errors the native side if the stream has errored, not if the read failed because its reader was released. */
