@@ -89,23 +89,15 @@ export class Http2Stream implements Exchange {
   isBodiless: boolean;
   /** The remaining bytes of the response's body by its Content-Length; -1 if unknown. */
   expected = -1;
-  /** The offset of its HEADERS in all bytes ever sent by the session. */
-  readonly sentAt: number;
+  /** The offset of its HEADERS in all bytes ever sent by the session; Infinity before they are in the output. */
+  sentAt: number = Infinity;
 
-  /** Creates a stream without a body. Six parameters cost less than an object of options for each request. */
-  constructor(
-    id: number,
-    owner: StreamOwner,
-    handler: ExchangeHandler,
-    receiveWindow: number,
-    sentAt: number,
-    isHead: boolean,
-  ) {
+  /** Creates a stream without a body. Five parameters cost less than an object of options for each request. */
+  constructor(id: number, owner: StreamOwner, handler: ExchangeHandler, receiveWindow: number, isHead: boolean) {
     this.id = id;
     this.owner = owner;
     this.handler = handler;
     this.receiveWindow = receiveWindow;
-    this.sentAt = sentAt;
     this.isBodiless = isHead;
   }
 

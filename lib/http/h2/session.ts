@@ -4,6 +4,7 @@ import { toConnectionError } from "../connect/connection_error.ts";
 import { type Connection, type ConnectionOwner, lengthToSay, type RequestBody } from "../connection.ts";
 import type { Exchange, ExchangeHandler, HeaderList, RequestHead, Transport, TransportEvents } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
+import { isIdempotent } from "../request/request_target.ts";
 import { BodySender, type BodySenderEvents, ReceiveWindows } from "./flow_control.ts";
 import { ConnectionFault, ENHANCE_YOUR_CALM, INTERNAL_ERROR, NO_ERROR } from "./protocol.ts";
 import { FrameWriter } from "./frame_writer.ts";
@@ -42,8 +43,9 @@ export class Session
   readonly #turn = (): void => {
     const looks = this.#look === "due";
     this.#look = looks ? "running" : "none";
-    if (looks) afterPoll(this.#turn);
-    else this.#endTurn();
+    if (looks) return afterPoll(this.#turn);
+    for (const open of this.#unopened.splice(0)) open();
+    this.#endTurn();
   };
   #limit: number;
   readonly #ends: StreamEnds;
@@ -60,12 +62,11 @@ export class Session
   #isScheduled = false;
   #isIdle = false;
   /**
-   * Whether requests wait until the event loop has polled the socket: if that has ended, they are sent on another connection. Those of
-   * the turns in which bytes came do not wait, unless the session was idle.
+   * Whether requests wait until the event loop has polled the socket: if that has ended, they are sent on another connection. Those
+   * without a body, of idempotent methods, are sent at once if the session is busy, since they can be repeated.
    */
   #look: "none" | "due" | "running" = "none";
-  /** Whether bytes came in this turn of the event loop. */
-  #isFresh = false;
+  readonly #unopened: (() => void)[] = [];
   /** The state of the proof, by a later PING, that the server has read all bodies: closing loses unread bytes. */
   #proof: "none" | "due" | "planned" | "asked" | "overdue" = "none";
 
@@ -110,26 +111,37 @@ export class Session
 
   start(head: RequestHead, body: RequestBody | undefined, handler: ExchangeHandler): Exchange {
     if (this.free === 0) throw new Error("Cannot start a request: the HTTP/2 session has no room for one");
-    const output = this.#output;
     const streams = this.#streams;
-    const id = streams.next;
-    const stream = new Http2Stream(id, this, handler, this.#windows.initial, output.added, head.method === "HEAD");
+    const stream = new Http2Stream(streams.next, this, handler, this.#windows.initial, head.method === "HEAD");
+    stream.body = body;
     streams.add(stream);
-    if (this.#look === "none" && (this.#isIdle || (streams.size > 1 && !this.#isFresh))) this.#look = "due";
+    if (
+      this.#look === "none" &&
+      (this.#isIdle || (this.#peer.isKnown && (body !== undefined || !isIdempotent(head.method))))
+    ) this.#look = "due";
     // The first request may start before the session has become idle.
     if (this.#isIdle || streams.size === 1) this.#leaveIdle();
-    const contentLength = lengthToSay(head.method, body);
-    const length = this.#encoder.encodeRequest(head, contentLength);
-    const hasBody = body !== undefined && body.bytes?.length !== 0;
-    output.addHeaders(id, this.#encoder.block, length, this.#peer.maxFrameSize, !hasBody);
-    if (hasBody) {
-      this.#sender.add(stream, body);
-      if (this.#proof !== "planned") this.#proof = "due";
-    } else if (body !== undefined) this.#sender.end(stream);
+    if (this.#look === "none") this.#open(stream, head);
+    else this.#unopened.push(() => this.#open(stream, head));
     this.#noise.earn(2);
     if (streams.isExhausted) this.#isEndNear = true;
     this.#schedule();
     return stream;
+  }
+
+  /** Puts the HEADERS of a request into the output, unless it has ended while it waited. */
+  #open(stream: Http2Stream, head: RequestHead): void {
+    if (stream.isOver) return;
+    const { body } = stream;
+    const output = this.#output;
+    stream.sentAt = output.added;
+    const length = this.#encoder.encodeRequest(head, lengthToSay(head.method, body));
+    const hasBody = body !== undefined && body.bytes?.length !== 0;
+    output.addHeaders(stream.id, this.#encoder.block, length, this.#peer.maxFrameSize, !hasBody);
+    if (hasBody) {
+      this.#sender.add(stream, body);
+      if (this.#proof !== "planned") this.#proof = "due";
+    } else if (body !== undefined) this.#sender.end(stream);
   }
 
   close(): void {
@@ -146,8 +158,6 @@ export class Session
   onData(chunk: Uint8Array): void {
     if (this.#isEndHere) return;
     this.#liveness.onHeard();
-    if (!this.#isFresh) afterPoll(() => this.#isFresh = false);
-    this.#isFresh = true;
     try {
       this.#reader.read(chunk);
     } catch (error) {
@@ -173,6 +183,7 @@ export class Session
   onEnd(): void {
     if (!this.#isEndHere && this.#output.waiting === 0 && this.#ends.isAllAnswered) {
       this.#isEndNear = true;
+      this.#liveness.stop(); // no PING can be sent
       return this.#transport.end(); // the end shows whether the system takes the rest of the written bytes
     }
     this.#lose(undefined);
@@ -197,10 +208,7 @@ export class Session
 
   onGoaway(last: number, code: number, debug: string): void {
     this.#isEndNear = true;
-    // No stream is opened after a GOAWAY (RFC 9113 section 6.8): requests whose frames still wait go on another connection.
-    const isUnsent = this.#ends.isNoneSent;
-    if (isUnsent) this.#output.discard();
-    this.#ends.refuseAbove(isUnsent ? 0 : last, code, debug);
+    this.#ends.refuseAbove(last, code, debug);
   }
 
   onPeerSettings(isFirst: boolean): void {

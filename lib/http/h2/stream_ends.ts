@@ -97,16 +97,10 @@ export class StreamEnds {
     this.fail(stream, error, false);
   }
 
-  /** Whether streams are open, and no frame of them has left the output. */
-  get isNoneSent(): boolean {
-    const { written } = this.#output;
-    return this.#streams.size > 0 && this.#streams.all().every(({ sentAt }) => sentAt >= written);
-  }
-
-  /** Refuses the streams above `last`, which the server does not process, as it said in GOAWAY, unless it answers them. */
+  /** Refuses the streams above `last`, which the server does not process, as it said in GOAWAY, unless it answers them, and those that are not opened yet. */
   refuseAbove(last: number, code: number, debug: string): void {
     for (const stream of this.#streams.all()) {
-      if (stream.id <= last) continue;
+      if (stream.id <= last && stream.sentAt < Infinity) continue;
       this.closed.add(stream.id, false);
       const error = stream.hasHead
         ? h2.resetError(this.#origin, code, false)
@@ -136,6 +130,7 @@ export class StreamEnds {
   }
 
   #reset(stream: Http2Stream, code: number): void {
+    if (stream.sentAt === Infinity) return; // it was never opened
     this.closed.add(stream.id, false);
     this.#output.addReset(stream.id, code);
   }

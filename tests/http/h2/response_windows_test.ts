@@ -93,6 +93,7 @@ test("a server that sends more than the stream's window allows has that stream r
   const { session, peer } = await openSession({ streamWindow: 65_535 });
   const answer = ask(session);
   const other = ask(session);
+  await turn();
   peer.send(headFrame(1, [[":status", "200"]]));
   sendBody(peer, 1, 65_535);
   assert.equal(answer.size, 65_535);
@@ -125,6 +126,7 @@ test("until it knows our SETTINGS, the server may use the default window, though
 test("what comes for a request that was given up is dropped, and the connection's window gets it back", async () => {
   const { session, peer } = await openSession();
   const answer = ask(session);
+  await turn();
   peer.send(headFrame(1, [[":status", "200"]]));
   answer.exchange.cancel(new Error("enough"));
   for (let i = 0; i < 9; i++) sendBody(peer, 1, MEGABYTE);
@@ -145,6 +147,7 @@ test("a handler may give its request up in the middle of a response", async () =
     if (give === "head") answer.whenHead = cancel;
     else answer.whenData = cancel;
   }
+  await turn();
   const frames = [1, 3].map((stream) => [headFrame(stream, [[":status", "200"]]), dataFrame(stream, "x", true)]);
   peer.send(Buffer.concat(frames.flat()));
   assert.deepEqual(answers.map(({ isEnded, error }) => [isEnded, error]), [[false, undefined], [false, undefined]]);

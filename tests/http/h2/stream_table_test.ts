@@ -5,7 +5,7 @@ import { Http2Stream, StreamTable } from "../../../lib/http/h2/http2_stream.ts";
 import { Answer } from "./opened_session.ts";
 
 function stream(id: number): Http2Stream {
-  return new Http2Stream(id, { onConsumed() {}, onCancel() {} }, new Answer(), 0, 0, false);
+  return new Http2Stream(id, { onConsumed() {}, onCancel() {} }, new Answer(), 0, false);
 }
 
 test("a table of streams holds what a Map would, whatever ends first", () => {
