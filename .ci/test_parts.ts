@@ -16,14 +16,14 @@ import { type Part, runtimes, searchPath } from "./test_part.ts";
 const ISOLATED = "_isolated_test.ts";
 
 /**
- * Isolated files that share a process with each other: their tests count what is left of it or note its errors, leave
- * nothing, and change nothing that others use. Half of their time alone is the start of a process, its modules and
- * functions that are not compiled yet.
+ * Isolated files that share a process with others of their folder: their tests count what is left of it, note its errors
+ * or start a browser, leave nothing, and change nothing that others use. Half of their time alone is the start of a
+ * process, its modules and functions that are not compiled yet.
  */
 const OF_A_KIND =
-  /^tests\/(?:files|http\/(?:call|client|diagnostics|dial|faults|hostile|life|origin|proxy|request|response)|static|upload)\//;
+  /^tests\/(?:e2e\/(?:chromium_|upload_resumable_chromium)|(?:files|http\/(?:call|client|diagnostics|dial|faults|hostile|life|origin|proxy|request|response)|static|upload)\/)/;
 
-/** The files of {@linkcode OF_A_KIND} that have hooks for a whole process, replace globals, measure memory or time loading. */
+/** Exceptions to {@linkcode OF_A_KIND}: they have hooks for a whole process, replace globals, or measure memory or loading. */
 const ALONE =
   /\/(?:chaos|chunked_memory|dropped_streams|early_subscribers|fetch_client|form_memory|install|late_modules|local_call|locking_processes|replaced_globals)_isolated_test\.ts$/;
 
@@ -86,14 +86,20 @@ export function partsOfLongTerm(lanes: number): Part[] {
     .map((part) => ({ ...part, environment }));
 }
 
-/** Returns files of a kind in parts of much the same number, at least `least` parts if there are as many files. */
+/**
+ * Returns files of a kind in parts of much the same number, at least `least` parts if there are as many files; isolated
+ * ones share parts with those of their folder.
+ */
 function partsOfKind(name: string, files: readonly string[], kind: keyof typeof KINDS, least: number): Part[] {
-  const some = files.filter((file) => kindOf(file) === kind);
   const { isShared, most } = KINDS[kind];
-  const count = Math.min(some.length, Math.max(Math.ceil(some.length / most), least));
-  return Array.from({ length: count }, (_, i) => {
-    const part = some.slice(Math.floor(some.length * i / count), Math.floor(some.length * (i + 1) / count));
-    return { name, files: part, isShared };
+  const some = files.filter((file) => kindOf(file) === kind);
+  const folders = Map.groupBy(some, (file) => kind === "ofAKind" ? file.split("/")[1] : "");
+  return [...folders.values()].flatMap((files) => {
+    const count = Math.max(Math.ceil(files.length / most), folders.size > 1 ? 1 : Math.min(files.length, least));
+    return Array.from({ length: count }, (_, i) => {
+      const part = files.slice(Math.floor(files.length * i / count), Math.floor(files.length * (i + 1) / count));
+      return { name, files: part, isShared };
+    });
   });
 }
 
