@@ -138,6 +138,7 @@ export const rows: readonly (readonly [prefix: string, runtimes: readonly string
   ],
   ["upload/faults/wrong_digest_isolated_test.ts", node, "a state of the handler; the other faults are on each runtime"],
   ["upload/form/", engines, "parsers"],
+  ["upload/form/form_browser_test.ts", node, "a browser's bytes, of which each engine has the parser's tests"],
   ["upload/faults/", all, "senders, sockets and full disks are the runtime's"],
   ...inFolder(
     "upload/",
@@ -157,6 +158,7 @@ export const rows: readonly (readonly [prefix: string, runtimes: readonly string
     all,
     "servers, files and processes are the runtime's",
   ),
+  ["wpt/compression_isolated_test.ts", engines, "WebAssembly; codecs/native_test.ts meets the runtime's own codecs"],
 ];
 
 function inFolder(folder: string, names: string, runtimes: readonly string[], reason: string): typeof rows[number][] {
