@@ -121,12 +121,17 @@ async function analyzeSite(site: Site, task: Task, options: AnalyzeOptions): Pro
   const { signal } = time;
   const onFile = (done: number, known: number): void => options.onProgress?.("loaded", done, known);
   const visitor = new Visitor(site, { ...options, signal }, isPage ? options.origins : [HERE], onFile);
-  if (isPage) await visitPage(visitor, target, time, options.timeout);
-  else await visitor.loadAll(paths.map((path) => ({ url: urlOf(path), kind: kindOf(path) })));
-  const judging = new TimeLimit(options.timeout, options.signal);
+  const { timeout } = options;
+  const limit = `${timeout / 1000} s`;
+  if (isPage) {
+    await visitor.visit(new URL(target).href).catch((cause) => {
+      if (!time.isOver || cause !== signal.reason) throw cause;
+      throw new Error(`${target} was not answered within ${limit}`, { cause });
+    });
+  } else await visitor.loadAll(paths.map((path) => ({ url: urlOf(path), kind: kindOf(path) })));
+  const judging = new TimeLimit(timeout, options.signal);
   const files = await judgeAll(visitor, options, judging.signal).finally(() => judging.stop());
   options.signal.throwIfAborted();
-  const limit = `${options.timeout / 1000} s`;
   if (files.length === 0) throw new Error(`nothing of ${target} could be looked at within ${limit}: raise --timeout`);
   const unjudged = visitor.received.length - files.length;
   const limits = [
@@ -137,16 +142,6 @@ async function analyzeSite(site: Site, task: Task, options: AnalyzeOptions): Pro
   const sum = (of: (file: AnalyzedFile) => number): number => files.reduce((total, file) => total + of(file), 0);
   const { elsewhere } = visitor;
   return { target, files, elsewhere, limits, sent: sum(({ sent }) => sent), best: sum(({ best }) => best) };
-}
-
-/** @throws {Error} if the page has not arrived when `time` runs out. */
-async function visitPage(visitor: Visitor, page: string, time: TimeLimit, timeout: number): Promise<void> {
-  try {
-    await visitor.visit(new URL(page).href);
-  } catch (cause) {
-    if (!time.isOver || cause !== time.signal.reason) throw cause;
-    throw new Error(`${page} was not answered within ${timeout / 1000} s`, { cause });
-  }
 }
 
 async function judgeAll(

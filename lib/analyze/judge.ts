@@ -80,16 +80,17 @@ export async function evaluate(file: Received, hasHash: boolean, signal: AbortSi
     return { ...told, best: bytes.length, findings: [finding("broken", `it is answered with ${status}`)] };
   }
   if ("fault" in content) return { ...told, best: bytes.length, findings: [finding("broken", content.fault)] };
-  if (type === "text/html" && (kind === "script" || kind === "style")) {
+  const isCode = kind === "script" || kind === "style";
+  if (type === "text/html" && isCode) {
     const message = `it is answered with a page, of text/html, in place of a ${kind}: is the file missing?`;
     return { ...told, best: bytes.length, findings: [finding("broken", message)] };
   }
   const best = Math.min(bytes.length, COMPRESSED_FORMATS.test(type) ? Infinity : await bestSize(content, signal));
-  const findings = [
-    ...sizeFindings(bytes.length, best, coding, content.length),
-    ...cacheFindings(file, hasHash),
-    ...updateFindings(file, best),
-  ];
+  const findings = [...sizeFindings(bytes.length, best, coding, content.length), ...cacheFindings(file, hasHash)];
+  if (isCode && best >= MIN_DELTA && !headers.has("use-as-dictionary")) {
+    const message = `each new version is sent whole: deltas would be a part of ${formatBytes(best)}`;
+    findings.push(finding("whole-updates", message));
+  }
   return { ...told, best, findings };
 }
 
@@ -142,11 +143,6 @@ function cacheFindings({ headers, url, kind, statusAgain }: Received, hasHash: b
     found.push(finding("never-304", `asked for with its validators it comes whole, with ${statusAgain}`));
   }
   return found;
-}
-
-function updateFindings({ kind, headers }: Received, best: number): Finding[] {
-  if ((kind !== "script" && kind !== "style") || best < MIN_DELTA || headers.has("use-as-dictionary")) return [];
-  return [finding("whole-updates", `each new version is sent whole: deltas would be a part of ${formatBytes(best)}`)];
 }
 
 function finding(kind: FindingKind, message: string): Finding {

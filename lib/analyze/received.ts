@@ -6,7 +6,11 @@ import { contentCodings, undoableFormats } from "../semantics/mod.ts";
 
 /** Reads the freshness lifetime of a response (RFC 9111, 4.2.1): `fresh` in seconds, 0 if clients must revalidate each time. */
 export function lifetimeOf(headers: Headers): { isStored: boolean; fresh: number; hasValidator: boolean } {
-  const directives = directivesOf(headers.get("cache-control") ?? "");
+  const directives = new Map<string, string>();
+  for (const part of (headers.get("cache-control") ?? "").toLowerCase().split(",")) {
+    const [name = "", value = ""] = part.split("=", 2);
+    directives.set(name.trim(), value.trim().replace(/^"(.*)"$/, "$1"));
+  }
   const hasValidator = headers.has("etag") || headers.has("last-modified");
   return { isStored: !directives.has("no-store"), fresh: freshness(directives, headers), hasValidator };
 }
@@ -18,15 +22,6 @@ function freshness(directives: ReadonlyMap<string, string>, headers: Headers): n
   const expires = Date.parse(headers.get("expires") ?? "");
   const now = Date.parse(headers.get("date") ?? "") || Date.now();
   return Number.isNaN(expires) ? 0 : Math.max(0, (expires - now) / 1000);
-}
-
-function directivesOf(field: string): Map<string, string> {
-  return new Map(
-    field.toLowerCase().split(",").map((part) => {
-      const [name = "", value = ""] = part.split("=", 2);
-      return [name.trim(), value.trim().replace(/^"(.*)"$/, "$1")];
-    }),
-  );
 }
 
 /** Encodings by their byte order marks. */

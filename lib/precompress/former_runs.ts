@@ -1,7 +1,7 @@
 import { foldedName } from "../files/internal.ts";
 import type { Folder } from "./folder.ts";
 import { extensions, type VariantFormat } from "./formats.ts";
-import { type FoundJournal, type JournalEntry, readJournal } from "./journal.ts";
+import { type FoundJournal, readJournal } from "./journal.ts";
 import { manifestName, parseManifest, readManifestText } from "./manifest.ts";
 import { type ExistingEntry, isListedOtherwise, obstacle, occupantAt, type RealPlace, RealPlaces } from "./occupant.ts";
 import type { FileRecord, Manifest } from "./records.ts";
@@ -74,7 +74,10 @@ export class FormerRuns {
     for (const entry of journal?.entries ?? []) {
       const { record, made } = entry;
       const path = await runs.#keyOf(entry.path, record);
-      applyEntry(records, { ...entry, path });
+      const known = records.get(path);
+      const base = known?.sha256 === record.sha256 ? known : { ...record, variants: {} };
+      const variants = made ? { ...base.variants, [made.format]: made.variant } : base.variants;
+      records.set(path, { ...base, ...record, variants });
       if (made === undefined) runs.#takeFile(path, record, journal!.copied);
       else if (made.variant.state === "kept") runs.#take(path + extensions[made.format], made.variant.sha256!);
     }
@@ -158,12 +161,4 @@ export class FormerRuns {
     if (place && this.#root !== undefined && !place.isInside) return obstacle(LEADS_OUT);
     return await occupantAt(place, this.#root, (sha256) => this.#written.get(place!.path)?.has(sha256) ?? false);
   }
-}
-
-/** Applies a run's journal entry about a file to `records`. */
-function applyEntry(records: Map<string, FileRecord>, { path, record, made }: JournalEntry): void {
-  const known = records.get(path);
-  const base = known?.sha256 === record.sha256 ? known : { ...record, variants: {} };
-  const variants = made ? { ...base.variants, [made.format]: made.variant } : base.variants;
-  records.set(path, { ...base, ...record, variants });
 }

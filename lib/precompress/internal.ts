@@ -13,7 +13,7 @@ export { isOwnName, manifestAt, ManifestLines } from "./manifest.ts";
 export { holds, isWithin } from "../files/internal.ts";
 export { placesOf, realOf } from "./places.ts";
 export { explain, explainPlace } from "./problem.ts";
-export { originalsIn } from "./tree_files.ts";
+export { originalsIn, withoutHash } from "./tree_files.ts";
 export { typeOf } from "./report.ts";
 export type { RunDetails } from "./report.ts";
 export { walk } from "./walk.ts";

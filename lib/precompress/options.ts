@@ -16,7 +16,7 @@ import {
   signal,
   text,
 } from "../streams/internal.ts";
-import { type CacheLimits, isAddress, isBucketAddress, requireCachePlace } from "./cache/cache_store.ts";
+import { type CacheLimits, isAddress, isBucketAddress, partsOf } from "./cache/cache_store.ts";
 import { deltasOf, MAX_PREVIOUS, type VariantFormat, variantFormats } from "./formats.ts";
 
 /**
@@ -268,7 +268,7 @@ export function settingsOf(options: CheckedOptions, defaultJobs: number): Settin
     if (!value || formats.some((format) => deltasOf[format].length > 0)) continue;
     throw new TypeError(`${name} is of no use without brotli or zstd: name one of them among formats`);
   }
-  if (cache !== undefined) requireCachePlace(cache);
+  if (cache !== undefined && isAddress(cache)) partsOf(cache); // refuses those that are no bucket's
   if (cache === undefined || isBucketAddress(cache)) {
     const hint = cache ? "is for folders: set a rule of the bucket" : "is of no use without cache: name its folder";
     refuseUnused(options, ["cacheMaxSize", "cacheMaxAge"], hint);

@@ -30,7 +30,13 @@ export async function placesOf(directory: string, options: PrecompressOptions): 
   if (previous.some((each) => isOneFolder(each, target))) {
     throw new TypeError(`previous is the folder that is written to, ${target}: name a copy of the previous deploy`);
   }
-  const cache = cacheOf(options.cache, [source, target]);
+  const isFolder = options.cache !== undefined && !isBucketAddress(options.cache);
+  const cache = isFolder ? realOf(options.cache!) : options.cache; // which may not exist
+  const other = isFolder && [source, target].find((other) => isEither(cache!, other));
+  if (other) {
+    const hint = "choose a folder elsewhere for the cache";
+    throw new TypeError(`the cache ${options.cache} and ${other} must not hold each other: ${hint}`);
+  }
   const folder = new Folder(source);
   return {
     source: folder,
@@ -53,16 +59,6 @@ async function latestIn(root: string, count: number, others: readonly string[]):
   const byName = (a: string, b: string): number => b.localeCompare(a, "en", { numeric: true });
   const own = [...times].filter(([path]) => !others.some((other) => holds(path, other)));
   return own.sort(([a, at], [b, then]) => then - at || byName(a, b)).map(([path]) => path).slice(0, count);
-}
-
-/** Returns the real path of the cache at `path`, which may not exist. */
-function cacheOf(path: string | undefined, others: readonly string[]): string | undefined {
-  if (path === undefined || isBucketAddress(path)) return path;
-  const cache = realOf(path);
-  const other = others.find((other) => isEither(cache, other));
-  if (other === undefined) return cache;
-  const hint = "choose a folder elsewhere for the cache";
-  throw new TypeError(`the cache ${path} and ${other} must not hold each other: ${hint}`);
 }
 
 /** Returns the real path of a folder that must exist. */

@@ -44,12 +44,16 @@ export async function precompress(directory: string, options: PrecompressOptions
 
 /** Runs {@linkcode precompress}, and also returns details of each file. */
 export async function precompressInDetail(directory: string, options: PrecompressOptions): Promise<RunDetails> {
-  const asked = await askedFor(lastingPath(directory), options);
-  const { places, settings: { dryRun, signal } } = asked;
+  const started = performance.now();
+  const settings = settingsOf(withFolders(precompressOptions(options), lastingPath), availableParallelism());
+  const { dryRun, signal } = settings;
+  signal?.throwIfAborted();
+  const selection = await selectionOf(settings);
+  const places = await placesOf(lastingPath(directory), settings);
   // Waits for other runs of this process; a dry run, which changes nothing, does not wait.
   const turn = dryRun ? undefined : await Turn.take(places.target.path, { signal });
   try {
-    return await afterOthers(() => run(asked));
+    return await afterOthers(() => run({ places, settings, selection, started }));
   } finally {
     turn?.end();
   }
@@ -77,14 +81,6 @@ async function run(asked: Asked): Promise<RunDetails> {
 
 /** The checked arguments of a run. */
 type Asked = Pick<Context, "places" | "settings" | "selection" | "started">;
-
-async function askedFor(directory: string, options: PrecompressOptions): Promise<Asked> {
-  const started = performance.now();
-  const settings = settingsOf(withFolders(precompressOptions(options), lastingPath), availableParallelism());
-  settings.signal?.throwIfAborted();
-  const selection = await selectionOf(settings);
-  return { places: await placesOf(directory, settings), settings, selection, started };
-}
 
 async function contextOf(asked: Asked): Promise<Context> {
   const { places, selection, settings } = asked;

@@ -3,7 +3,6 @@ import type { Context, RunLog } from "./context.ts";
 import type { DeltaFormat, VariantFormat } from "./formats.ts";
 import type { Problem } from "./problem.ts";
 import type { FileRecord } from "./records.ts";
-import type { Selection } from "./selection.ts";
 import type { Written } from "./write.ts";
 
 /** The results of a run, with its data about each file, for reports. */
@@ -105,24 +104,13 @@ export function typeOf(path: string): string {
 }
 
 export function report(
-  written: Written,
+  { cache }: Written,
   { former, ledger, places, selection, settings, started }: Context,
 ): RunDetails {
-  return {
-    report: summarize(ledger, written, selection, performance.now() - started),
-    places,
-    settings,
-    before: former.records,
-    records: ledger.records,
-    leftAlone: ledger.leftAlone,
-  };
-}
-
-function summarize(ledger: RunLog, { cache }: Written, { warnings }: Selection, elapsedMs: number): PrecompressReport {
-  const { files, dotfiles, siteDictionary } = ledger;
+  const { dotfiles, siteDictionary, records, leftAlone } = ledger;
   const byPath = (a: string, b: string) => a < b ? -1 : 1;
-  return {
-    files,
+  const report: PrecompressReport = {
+    files: ledger.files,
     compressed: [...ledger.compressed].sort(byPath),
     unchanged: ledger.unchanged,
     skipped: ledger.skipped,
@@ -133,10 +121,11 @@ function summarize(ledger: RunLog, { cache }: Written, { warnings }: Selection, 
     ...(siteDictionary && { siteDictionary: { path: siteDictionary.path, size: siteDictionary.size } }),
     ...(cache && { cache }),
     problems: ledger.problems.toSorted((a, b) => byPath(a.path, b.path)),
-    warnings: warnings(),
+    warnings: selection.warnings(),
     types: summarizeTypes(ledger),
-    elapsedMs,
+    elapsedMs: performance.now() - started,
   };
+  return { report, places, settings, before: former.records, records, leftAlone };
 }
 
 type Sums = { -readonly [Key in keyof TypeSummary]: TypeSummary[Key] } & { variants: Record<string, number> };

@@ -16,11 +16,8 @@ export function withoutHash(path: string): string {
   return part ? `${path.slice(0, part.start)}*${path.slice(part.end)}` : path;
 }
 
-export interface PreviousFile {
-  /** The file's path below the previous deploy's folder. */
-  readonly path: string;
-  readonly size: number;
-}
+/** A file of a previous deploy, by its path below the deploy's folder. */
+type PreviousFile = Pick<FoundFile, "path" | "size">;
 
 /** Finds the previous versions of files in the folder of a previous deploy. */
 export class PreviousFiles {
@@ -112,19 +109,15 @@ export async function treeFilesOf(found: readonly FoundFile[], origin: FormerRun
   const files = originalsIn(own);
   const paths = new Set(files.map(({ path }) => path));
   const beside = new Map(own.filter(({ path }) => !paths.has(path)).map((file) => [file.path, file]));
-  return { files, paths, folders: foldersOf(own.map(({ path }) => path)), beside };
-}
-
-function foldersOf(paths: Iterable<string>): Set<string> {
   const folders = new Set<string>();
-  for (const path of paths) {
+  for (const { path } of own) {
     for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
       const folder = path.slice(0, end);
       if (folders.has(folder)) break; // its ancestors are in the set, too
       folders.add(folder);
     }
   }
-  return folders;
+  return { files, paths, folders, beside };
 }
 
 export function variantPath(path: string, format: VariantFormat | DeltaFormat): string {

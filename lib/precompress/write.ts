@@ -35,7 +35,11 @@ export async function write({ plan, variants }: Making, context: Context): Promi
   const lookedAt = plan.unknown.size > 0 ? NEVER : Date.now() - CLOCK_TICK;
   const changed = await changedFiles(plan, context);
   for (const path of changed) if (!ledger.troubled.has(path)) ledger.fail(path, new Error(CHANGED));
-  recordAll(plan, made, context);
+  for (const work of plan.works) {
+    if (!plan.failed.has(work.file.path)) recordWork(work, made.get(work) ?? new Map(), context);
+  }
+  dropGone(plan, context); // otherwise the variants of such files would own their places
+  for (const extra of plan.extras) if (!plan.failed.has(extra.file.path)) recordExtra(extra, context);
   if (dryRun) return { cache: undefined };
   if (plan.isEmpty && (changed.length > 0 || target.isNews(ledger.records))) await target.begin({ signal });
   for (const path of changed) await dropVariants(path, context);
@@ -237,15 +241,6 @@ async function putDictionary(dictionary: NewDictionary, { former, ledger, target
   } finally {
     await removeTemporary(temporary);
   }
-}
-
-/** Records and counts all files of a plan, with the variants that were made. */
-function recordAll(plan: Plan, made: ReadonlyMap<Work, Made>, context: Context): void {
-  for (const work of plan.works) {
-    if (!plan.failed.has(work.file.path)) recordWork(work, made.get(work) ?? new Map(), context);
-  }
-  dropGone(plan, context); // otherwise the variants of such files would own their places
-  for (const extra of plan.extras) if (!plan.failed.has(extra.file.path)) recordExtra(extra, context);
 }
 
 /** Returns the record of a file itself, to which its variants are added. */

@@ -1,5 +1,4 @@
-import { likelyHash } from "../names/mod.ts";
-import type { SkipReason } from "../precompress/internal.ts";
+import { type SkipReason, withoutHash } from "../precompress/internal.ts";
 import type { DeltaFormat, FileRecord, VariantFormat } from "../precompress/mod.ts";
 
 /** The outcome for a file: it got variants in this run, had them already, failed, or has none, with the reason. */
@@ -21,16 +20,9 @@ export interface SiteFile {
   readonly change: Change | undefined;
 }
 
-type Sizes = Pick<SiteFile, "size" | "sizes">;
-
 /** Returns the bytes for a client without a dictionary: those of the smallest variant, or of the file itself. */
-export function sentSize({ size, sizes }: Sizes): number {
+export function sentSize({ size, sizes }: SiteFile): number {
   return Math.min(size, sizes.brotli ?? Infinity, sizes.zstd ?? Infinity, sizes.gzip ?? Infinity);
-}
-
-/** Returns the bytes for a client with the file's former version. */
-export function updateSize(file: Sizes): number {
-  return Math.min(sentSize(file), file.sizes.dcb ?? Infinity, file.sizes.dcz ?? Infinity);
 }
 
 export function sum(numbers: Iterable<number>): number {
@@ -103,13 +95,13 @@ export function differences({ byPath, removed }: Changes): (ComparedFile | Remov
 function versionsIn(paths: Iterable<string>): { take(path: string, wished?: string): string | undefined } {
   const byPattern = new Map<string, Set<string>>();
   for (const path of paths) {
-    const pattern = patternOf(path);
-    if (pattern === undefined) continue;
+    const pattern = withoutHash(path);
+    if (pattern === path) continue;
     byPattern.set(pattern, (byPattern.get(pattern) ?? new Set()).add(path));
   }
   return {
     take(path, wished) {
-      const versions = byPattern.get(patternOf(path) ?? "");
+      const versions = byPattern.get(withoutHash(path));
       if (!versions) return undefined;
       const [first] = versions;
       const taken = wished !== undefined && versions.has(wished) ? wished : first;
@@ -117,11 +109,6 @@ function versionsIn(paths: Iterable<string>): { take(path: string, wished?: stri
       return taken;
     },
   };
-}
-
-function patternOf(path: string): string | undefined {
-  const part = likelyHash(path);
-  return part && `${path.slice(0, part.start)}*${path.slice(part.end)}`;
 }
 
 function sentOf({ size, variants }: FileRecord): number {

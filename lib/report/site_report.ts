@@ -24,7 +24,13 @@ export interface SiteReport {
 export async function siteReportOf(run: RunDetails, formers: readonly Former[]): Promise<SiteReport> {
   const [former] = formers;
   const changes = former && changesOf(run.records, former);
-  const stateOf = statesOf(run);
+  const compressed = new Set(run.report.compressed);
+  const failed = new Set(run.report.problems.map(({ path }) => path));
+  const stateOf = (path: string, hasVariants: boolean): FileState => {
+    if (failed.has(path)) return "failed";
+    if (hasVariants) return compressed.has(path) ? "compressed" : "unchanged";
+    return run.leftAlone.get(path) ?? "unworthy";
+  };
   const hashIn = hashedNames(run.records.keys());
   const files = [...run.records].sort(([a], [b]) => a < b ? -1 : 1).map(([path, record]): SiteFile => {
     const sizes = sizesOf(record);
@@ -58,16 +64,6 @@ function sizesOf({ variants }: FileRecord): SiteFile["sizes"] {
     if (state !== "unworthy") sizes[format as VariantFormat | DeltaFormat] = size!;
   }
   return sizes;
-}
-
-function statesOf({ report, leftAlone }: RunDetails): (path: string, hasVariants: boolean) => FileState {
-  const compressed = new Set(report.compressed);
-  const failed = new Set(report.problems.map(({ path }) => path));
-  return (path, hasVariants) => {
-    if (failed.has(path)) return "failed";
-    if (hasVariants) return compressed.has(path) ? "compressed" : "unchanged";
-    return leftAlone.get(path) ?? "unworthy";
-  };
 }
 
 /** The transfer of all files to visitors who have those of a former deploy. */

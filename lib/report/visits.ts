@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pageReferences, type Reference, styleReferences } from "../pages/mod.ts";
 import { timesOf } from "./words.ts";
-import { sentSize, type SiteFile, sum, updateSize } from "./changes.ts";
+import { sentSize, type SiteFile, sum } from "./changes.ts";
 
 /** The cost of loading a page once. */
 export interface Cost {
@@ -41,8 +41,11 @@ export async function visitOf(files: readonly SiteFile[], folder: string): Promi
   await loading.load(page).catch(() => {}); // a page that was removed meanwhile loads no files
   const cost = (bytesOf: (file: SiteFile) => number | undefined): Cost => costOf(loading.stages, bytesOf);
   const cached = ({ isImmutable }: SiteFile): number | undefined => isImmutable ? undefined : 0;
-  const changed = (file: SiteFile): number | undefined =>
-    file.change === "same" ? cached(file) : file.change === "new" ? sentSize(file) : updateSize(file);
+  const changed = (file: SiteFile): number | undefined => {
+    if (file.change === "same") return cached(file);
+    const { dcb = Infinity, dcz = Infinity } = file.change === "new" ? {} : file.sizes;
+    return Math.min(sentSize(file), dcb, dcz);
+  };
   return {
     page: page.path,
     plain: cost(({ size }) => size),

@@ -113,7 +113,7 @@ test("a bad value of any option is named in plain words, and nothing is done", (
         [["--exclude", "a)"], `--exclude "a)" ${brackets}`],
         [["--immutable", "a{1,2"], `--immutable "a{1,2" ${brackets}`],
         [["--exclude", "[z-a]"], '--exclude "[z-a]" is no pattern: nothing can match it'],
-        [["--cache", "s3://"], "cannot use s3:// as a cache: use s3://BUCKET/PREFIX"],
+        [["--cache", "s3://"], "cannot use s3:// as a cache: name a folder, or s3://BUCKET/PREFIX"],
         [["--cache", "http://a/b"], "cannot use http://a/b as a cache: name a folder, or s3://BUCKET/PREFIX"],
       ],
       serve: [

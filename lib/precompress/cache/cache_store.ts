@@ -18,16 +18,10 @@ export function isBucketAddress(cache: string): boolean {
 /** Splits the address of a cache in a bucket. @throws {TypeError} if it is not a bucket's address. */
 export function partsOf(address: string): { readonly bucket: string; readonly prefix: string } {
   const [, bucket, prefix] = /^s3:\/\/([^/]+)(?:\/(.*?))?\/*$/.exec(address) ?? [];
-  if (bucket === undefined) throw new TypeError(`cannot use ${address} as a cache: use s3://BUCKET/PREFIX`);
-  return { bucket, prefix: prefix ? `${prefix}/` : "" };
-}
-
-/** @throws {TypeError} if `cache` is neither the path of a folder nor the address of a bucket. */
-export function requireCachePlace(cache: string): void {
-  if (isBucketAddress(cache)) partsOf(cache);
-  else if (isAddress(cache)) {
-    throw new TypeError(`cannot use ${cache} as a cache: name a folder, or s3://BUCKET/PREFIX`);
+  if (bucket === undefined) {
+    throw new TypeError(`cannot use ${address} as a cache: name a folder, or s3://BUCKET/PREFIX`);
   }
+  return { bucket, prefix: prefix ? `${prefix}/` : "" };
 }
 
 /** A place that keeps entries by their keys, for the runs of any machine that reach it. */

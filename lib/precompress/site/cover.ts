@@ -22,25 +22,6 @@ export type Ranking = "value" | "density";
 /** Lets other work have its turn; throws once the work is aborted. */
 export type Pause = () => Promise<void>;
 
-/**
- * Chooses the pieces of pages with the most shared text, the best first, up to `most` bytes; deterministic. A greedy
- * algorithm, like COVER: a gram counts as often as other pages contain it, unless an earlier piece contains it. See
- * https://doi.org/10.1145/2882903.2915229.
- */
-export async function selectSegments(
-  pages: readonly Uint8Array[],
-  most: number,
-  ranking: Ranking,
-  pause: Pause,
-): Promise<Uint8Array[]> {
-  const cover = new Cover(ranking);
-  for (const [number, page] of pages.entries()) {
-    cover.count(page, number);
-    if (number % 64 === 63) await pause();
-  }
-  return await cover.choose(pages, most, pause);
-}
-
 /** Joins pieces up to `size` bytes, the most valuable last, since near references take fewer bits. */
 export function joinedPieces(pieces: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
   const joined = new Uint8Array(Math.min(size, pieces.reduce((sum, { length }) => sum + length, 0)));
@@ -60,7 +41,11 @@ interface Block {
   value: number;
 }
 
-class Cover {
+/**
+ * A greedy algorithm, like COVER, that finds shared text: a gram counts as often as other pages contain it, unless an
+ * earlier piece contains it. See https://doi.org/10.1145/2882903.2915229.
+ */
+export class Cover {
   readonly #ranking: Ranking;
   /** The number of pages with a gram, minus one, by slot, until a piece contains it. */
   readonly #counts = new Uint16Array(SLOTS);
@@ -75,7 +60,7 @@ class Cover {
   }
 
   /** Counts the grams of a page; pages are numbered from 0. */
-  count(page: Uint8Array, number: number): void {
+  #count(page: Uint8Array, number: number): void {
     const mark = number + 1;
     eachGram(page, (slot) => {
       if (this.#seen[slot] === mark) return;
@@ -86,7 +71,12 @@ class Cover {
     this.#look = mark;
   }
 
+  /** Chooses the pieces of pages with the most shared text, the best first, up to `most` bytes; deterministic. */
   async choose(pages: readonly Uint8Array[], most: number, pause: Pause): Promise<Uint8Array[]> {
+    for (const [number, page] of pages.entries()) {
+      this.#count(page, number);
+      if (number % 64 === 63) await pause();
+    }
     const heap = await this.#blocksOf(pages, pause);
     const pieces: Uint8Array[] = [];
     let total = 0;

@@ -3,7 +3,7 @@ import { compressSync, ready } from "../../codecs/mod.ts";
 import { LARGE_FILE, sha256 } from "../content.ts";
 import type { Folder } from "../folder.ts";
 import type { FoundFile } from "../walk.ts";
-import { joinedPieces, type Pause, selectSegments } from "./cover.ts";
+import { Cover, joinedPieces, type Pause } from "./cover.ts";
 
 /** The maximum numbers of pages and bytes from which a dictionary is made: more take longer, for hardly any gain. */
 const MAX_PAGES = 1024;
@@ -109,7 +109,7 @@ class Trial {
   async best(sample: readonly Uint8Array[], pause: Pause): Promise<Uint8Array<ArrayBuffer> | undefined> {
     let best: { bytes: Uint8Array<ArrayBuffer> | undefined; gain: number } = { bytes: undefined, gain: 0 };
     for (const ranking of ["value", "density"] as const) {
-      const pieces = await selectSegments(sample, SIZES.at(-1)!, ranking, pause);
+      const pieces = await new Cover(ranking).choose(sample, SIZES.at(-1)!, pause);
       let last = 0;
       for (const size of SIZES) {
         const bytes = joinedPieces(pieces, size);

@@ -105,7 +105,7 @@ test("the address of a bucket and the environment are checked", () =>
         run(ADDRESS),
         /cannot use s3:\/\/films\/site\/cache as a cache: the environment has no AWS_ACC/,
       );
-      await assert.rejects(run("s3://"), /cannot use s3:\/\/ as a cache: use s3:\/\/BUCKET\/PREFIX/);
+      await assert.rejects(run("s3://"), /cannot use s3:\/\/ as a cache: name a folder, or s3:\/\/BUCKET\/PREFIX/);
       await assert.rejects(run(ADDRESS, { cacheMaxSize: 1 }), /cacheMaxSize is for folders: set a rule of the bucket/);
     });
   }));
