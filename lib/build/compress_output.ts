@@ -121,18 +121,15 @@ export class Output {
     );
     for (const folder of all) {
       const outer = kept.find((each) => holds(each, folder));
-      if (outer !== undefined && !isWithin(folder, outer)) this.#respell(folder, outer);
+      if (outer === undefined || isWithin(folder, outer)) continue;
+      // Also adds files below `folder` by their paths below `outer`, another spelling of `folder` or of one above it.
+      let same = folder;
+      while (same !== dirname(same) && holds(outer, dirname(same))) same = dirname(same);
+      for (const [path, isHashed] of [...this.#hashed]) {
+        if (isWithin(path, folder)) this.#hashed.set(join(outer, relative(same, path)), isHashed);
+      }
     }
     return kept;
-  }
-
-  /** Also adds files below `folder` by their paths below `outer`, another spelling of `folder` or of one above it. */
-  #respell(folder: string, outer: string): void {
-    let same = folder;
-    while (same !== dirname(same) && holds(outer, dirname(same))) same = dirname(same);
-    for (const [path, isHashed] of [...this.#hashed]) {
-      if (isWithin(path, folder)) this.#hashed.set(join(outer, relative(same, path)), isHashed);
-    }
   }
 
   /** Whether the name of a file below `folder` has a hash; undefined if the file is not from this build. */

@@ -80,17 +80,15 @@ export class AccessLog {
     const ms = performance.now() - begun;
     const coding = field("content-encoding");
     const length = status === 304 || method === "HEAD" ? undefined : field("content-length");
-    if (!this.#timer.isSet) this.#begin();
+    if (!this.#timer.isSet) {
+      // The gathered lines share a time of day, whose formatting costs as much as the rest of a line.
+      this.#time = new Date().toTimeString().slice(0, 8);
+      this.#timer.start(GATHERED_FOR);
+    }
     this.#lines +=
       `${this.#time} ${printable(method, MAX_METHOD_LENGTH)} ${printable(path, MAX_PATH_LENGTH)} ${status}` +
       `${coding ? ` ${coding}` : ""}${length ? ` ${formatBytes(Number(length))}` : ""} ` +
       `${ms.toFixed(ms < 10 ? 1 : 0)} ms${isCut ? " cut" : ""}\n`;
-  }
-
-  /** Starts gathering. The gathered lines share a time of day, whose formatting costs as much as the rest of a line. */
-  #begin(): void {
-    this.#time = new Date().toTimeString().slice(0, 8);
-    this.#timer.start(GATHERED_FOR);
   }
 }
 

@@ -5,7 +5,7 @@ import { type Analysis, analyze, analyzeOptions, type FindingKind, hints } from 
 import { explain } from "../precompress/internal.ts";
 import { counted, formatBytes } from "../quantities/mod.ts";
 import { printable } from "../static/internal.ts";
-import { Flags, type GivenFlags, optionsByPath } from "./flags.ts";
+import { Flags, optionsByPath } from "./flags.ts";
 import { Interruption } from "./signals.ts";
 import { type Command, DONE, FAILED, interrupted, UsageError, WRONG_USAGE } from "./usage.ts";
 
@@ -49,19 +49,17 @@ export const analyzeCommand: Command = {
     const origins = given.texts("origin").map(originOf);
     const ca = given.has("ca") ? await certificates(given.text("ca")!) : undefined;
     const options = { ...given.options(), origins, ca };
-    return await look(target, limitsOf(options, given), given.has("json"));
+    let limits: Limits;
+    try {
+      limits = analyzeOptions(options);
+    } catch (error) {
+      throw given.explained(error);
+    }
+    return await look(target, limits, given.has("json"));
   },
 };
 
 type Limits = Omit<ReturnType<typeof analyzeOptions>, "signal" | "onProgress">;
-
-function limitsOf(options: object, given: GivenFlags): Limits {
-  try {
-    return analyzeOptions(options);
-  } catch (error) {
-    throw given.explained(error);
-  }
-}
 
 function targetOf(words: readonly string[]): string {
   const [target] = words;

@@ -10,6 +10,8 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["serve", async () => (await import("./serve_command.ts")).serveCommand],
 ]);
 
+const names: readonly string[] = [...commands.keys(), "help", "version"];
+
 const overview = `usage: millrace precompress DIR [options]   compress a folder's files ahead of serving
        millrace serve DIR [options]         serve a folder (see millrace serve --help)
        millrace analyze URL|DIR [options]   look for what a site need not send (see millrace analyze --help)
@@ -28,7 +30,7 @@ export async function main(words: readonly string[]): Promise<number> {
     if (asksForVersion(words)) return printVersion();
     if (first === "help") return await printHelp(words.slice(1));
     if (!name && first !== undefined && /^\w[\w-]*$/.test(first) && !existsSync(first)) { // a mistyped command
-      throw new UsageError(`"${first}" is neither a command (${names().join(", ")}) nor a folder${suggestion(first)}`);
+      throw new UsageError(`"${first}" is neither a command (${names.join(", ")}) nor a folder${suggestion(first)}`);
     }
     const { help, run } = await commands.get(name ?? "precompress")!();
     await loadFailure(); // early, since later there may be no free descriptor to load it
@@ -64,11 +66,7 @@ async function printHelp([name, ...more]: readonly string[]): Promise<number> {
 }
 
 function suggestion(word: string): string {
-  return suggestionFor(word, names());
-}
-
-function names(): string[] {
-  return [...commands.keys(), "help", "version"];
+  return suggestionFor(word, names);
 }
 
 function printVersion(): number {

@@ -1,5 +1,5 @@
 import { access, constants, lstat, stat } from "node:fs/promises";
-import { basename, dirname, extname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { holds, realPathOf, writeAtomically } from "../files/internal.ts";
 import { explainPlace, type Folder, manifestAt, originalsIn, type RunDetails, walk } from "../precompress/internal.ts";
@@ -8,17 +8,13 @@ import type { Former } from "../report/mod.ts";
 import { printable } from "../static/internal.ts";
 import { UsageError } from "./usage.ts";
 
-/** The kinds of reports, by the extensions of their files. */
-const kinds: ReadonlyMap<string, "page" | "summary"> = new Map([
-  [".html", "page"],
-  [".htm", "page"],
-  [".md", "summary"],
-]);
+/** The ends of names of reports that are pages; the others are summaries. */
+const PAGE = /[^/\\]\.html?$/i;
 
 /** Requires, before a run, that its reports can be written outside of deployed folders. */
 export async function requireReportPlaces(paths: readonly string[], deployed: readonly string[]): Promise<void> {
   for (const path of paths) {
-    if (!kinds.has(extname(path).toLowerCase())) {
+    if (!PAGE.test(path) && !/[^/\\]\.md$/i.test(path)) {
       throw new UsageError(`--report ${path}: name a page, report.html, or a summary in Markdown, report.md`);
     }
     const place = await placeOf(path);
@@ -54,10 +50,11 @@ export async function writeReports(paths: readonly string[], run: RunDetails): P
   const { htmlReport, markdownReport, siteReportOf } = await import("../report/mod.ts");
   const report = await siteReportOf(run, await formersOf(run));
   for (const path of paths) {
-    const isPage = kinds.get(extname(path).toLowerCase()) === "page";
-    await writeAtomically(path, isPage ? htmlReport(report, new Date()) : markdownReport(report)).catch((cause) => {
-      throw new Error(`cannot write the report ${path}: ${explainPlace(cause)}`, { cause });
-    });
+    await writeAtomically(path, PAGE.test(path) ? htmlReport(report, new Date()) : markdownReport(report)).catch(
+      (cause) => {
+        throw new Error(`cannot write the report ${path}: ${explainPlace(cause)}`, { cause });
+      },
+    );
   }
 }
 

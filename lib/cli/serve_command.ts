@@ -3,7 +3,6 @@ import process from "node:process";
 import { explain } from "../precompress/internal.ts";
 import { type RunningServer, serve, type ServeOptions } from "../runtime/mod.ts";
 import { openStaticHandler, printable } from "../static/internal.ts";
-import type { StaticHandler } from "../static/mod.ts";
 import { endsWithin, Timer } from "../timers/mod.ts";
 import { AccessLog } from "./access_log.ts";
 import { type Command, DONE } from "./usage.ts";
@@ -48,10 +47,23 @@ async function serveFolder(
   const slow = new Timer(() => tell(`hashing what millrace precompress does not know: requested files come first`));
   slow.start(SLOW);
   let running: RunningServer | undefined = undefined;
+  const attempt = async (step: () => Promise<void>, former: string): Promise<void> =>
+    await step().catch((error) => warn(`still serving ${former}: ${(error as Error).message}`));
   onHangUp(async () => {
     const opened = await opening.catch(() => {});
-    if (opened) await reload(opened.handler, directory, tell);
-    if (certificate && running) await renew(running, certificate, tell);
+    if (opened) {
+      await attempt(async () => {
+        await opened.handler.reload();
+        const { files, bytesInMemory } = opened.handler.stats();
+        tell(`scanned ${directory} again (${counted(files, "file")}, ${formatBytes(bytesInMemory)} in memory)`);
+      }, "what was there before");
+    }
+    if (!certificate) return;
+    await attempt(async () => {
+      if (!running) return;
+      running.renew(await readCertificate(certificate));
+      tell(`new connections use ${certificate.cert} as it is now`);
+    }, "with the certificate of before");
   });
   opening.then(({ whole }) => whole).finally(() => slow.stop()).catch(() => {});
   const { handler } = await opening;
@@ -79,20 +91,6 @@ async function serveFolder(
   return DONE;
 }
 
-/** Makes new connections use the present content of the certificate's files. */
-async function renew(
-  server: RunningServer,
-  files: NonNullable<ServeArguments["certificate"]>,
-  tell: Tell,
-): Promise<void> {
-  try {
-    server.renew(await readCertificate(files));
-    tell(`new connections use ${files.cert} as it is now`);
-  } catch (error) {
-    warn(`still serving with the certificate of before: ${(error as Error).message}`);
-  }
-}
-
 async function readCertificate(
   files: NonNullable<ServeArguments["certificate"]>,
 ): Promise<NonNullable<ServeOptions["tls"]>> {
@@ -102,16 +100,6 @@ async function readCertificate(
     return await readFile(path, "utf8").catch((cause) => {
       throw new Error(`cannot read the ${what} ${path}: ${explain(cause)}`, { cause });
     });
-  }
-}
-
-async function reload(handler: StaticHandler, directory: string, tell: Tell): Promise<void> {
-  try {
-    await handler.reload();
-    const { files, bytesInMemory } = handler.stats();
-    tell(`scanned ${directory} again (${counted(files, "file")}, ${formatBytes(bytesInMemory)} in memory)`);
-  } catch (error) {
-    warn(`still serving what was there before: ${(error as Error).message}`);
   }
 }
 
