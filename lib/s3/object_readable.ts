@@ -104,7 +104,11 @@ class ObjectReader {
   async read(): Promise<Uint8Array | undefined> {
     for (;;) {
       try {
-        if (this.#end === this.#position) return await this.#finish();
+        if (this.#end === this.#position) {
+          await this.end(undefined);
+          if (this.#hash === undefined || this.#hash.digest("base64") === this.#sha256) return undefined;
+          throw this.#failure("CHECKSUM_MISMATCH", "the bytes are not those that were stored");
+        }
         this.#body ??= await this.#open();
         if (this.#end === this.#position) continue; // an empty object
         const piece = await this.#next(this.#body);
@@ -155,12 +159,6 @@ class ObjectReader {
     this.#position += piece.length;
     this.#hash?.update(piece);
     return piece;
-  }
-
-  async #finish(): Promise<undefined> {
-    await this.end(undefined);
-    if (this.#hash === undefined || this.#hash.digest("base64") === this.#sha256) return;
-    throw this.#failure("CHECKSUM_MISMATCH", "the bytes are not those that were stored");
   }
 
   async #open(): Promise<ReadableStreamDefaultReader<Uint8Array>> {

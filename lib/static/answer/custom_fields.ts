@@ -23,10 +23,6 @@ export function isPreflight(method: string, request: RequestFields): boolean {
   return method === "OPTIONS" && !!request.get("origin") && !!request.get("access-control-request-method");
 }
 
-export function isPreflightOfRead(method: string, request: RequestFields): boolean {
-  return isPreflight(method, request) && /^(?:GET|HEAD)$/.test(request.get("access-control-request-method")!);
-}
-
 /** The policy for pages of other origins: {@link https://fetch.spec.whatwg.org/#http-cors-protocol}. */
 export class CrossOrigin {
   /** The fields of every response, with names in lower case; `Access-Control-Allow-Origin` only if it is constant. */
@@ -56,7 +52,11 @@ export function crossOriginOf(cors: NonNullable<StaticHandlerOptions["cors"]>, w
   if (cors === false) return undefined;
   if (cors === true) return new CrossOrigin(undefined);
   if (typeof cors === "function") return new CrossOrigin(carefully(cors, warnOnce(warn)));
-  const wrong = cors.find((origin) => origin !== "null" && !isOrigin(origin));
+  const wrong = cors.find((origin) => {
+    if (origin === "null") return false;
+    if (!URL_ORIGIN.test(origin) || !URL.canParse(origin)) return true;
+    return /^https?:/.test(origin) && new URL(origin).origin !== origin; // URL serializes no origin of other schemes
+  });
   const hint = "use one such as https://app.example, or true for any";
   if (wrong !== undefined) throw new TypeError(`cors "${wrong}" is not an origin as browsers send it: ${hint}`);
   const allowed = new Set<string>(cors);
@@ -73,15 +73,6 @@ function carefully(allows: (origin: string) => boolean, warn: Warn): (origin: st
       return false;
     }
   };
-}
-
-/**
- * Whether a text is an origin. URL serializes those of `http` and `https`; other schemes, such as those of apps, are
- * checked by pattern.
- */
-function isOrigin(origin: string): boolean {
-  if (!URL_ORIGIN.test(origin) || !URL.canParse(origin)) return false;
-  return !/^https?:/.test(origin) || new URL(origin).origin === origin;
 }
 
 /** The fields that options add to all responses about a file. */

@@ -242,24 +242,20 @@ export class RescanScheduler {
     this.#last = digest;
     this.#pauseMs = isNew ? SHORT_PAUSE : Math.min(2 * this.#pauseMs, LONG_PAUSE);
     if (state && digest === this.#adopted) return;
-    const loss = this.#served.lossOf(state);
-    if (loss !== undefined || !state) return this.#miss(loss ?? "");
+    const loss = this.#served.lossOf(state) ?? (state ? undefined : "");
+    const checkedFor = performance.now() - this.#since;
+    if (loss !== undefined || !state) {
+      if (loss === this.#loss || checkedFor < INCOMPLETE_SETTLE_TIME) return;
+      this.#loss = loss;
+      return this.#served.keep(this.#loss!);
+    }
     this.#loss = undefined;
     const rest = this.#served.isComplete(state) ? SETTLE_TIME : INCOMPLETE_SETTLE_TIME;
-    const isAtRest = this.#quietFor(state) >= rest;
+    // The time without a change, by the checks or by the file system's clock.
+    const { changedMs } = state;
+    const changed = changedMs % TIME_RESOLUTION === 0 ? changedMs + TIME_RESOLUTION : changedMs;
+    const isAtRest = Math.max(checkedFor, Date.now() - changed) >= rest;
     if (isAtRest && this.#isWanted && await this.#served.adopt(state)) this.#adopted = digest;
     else this.#pauseMs = SHORT_PAUSE;
-  }
-
-  #miss(loss: string): void {
-    if (loss === this.#loss || performance.now() - this.#since < INCOMPLETE_SETTLE_TIME) return;
-    this.#loss = loss;
-    this.#served.keep(loss);
-  }
-
-  /** Returns the time in ms without a change, by the checks or by the file system's clock. */
-  #quietFor({ changedMs }: TreeState): number {
-    const changed = changedMs % TIME_RESOLUTION === 0 ? changedMs + TIME_RESOLUTION : changedMs;
-    return Math.max(performance.now() - this.#since, Date.now() - changed);
   }
 }

@@ -1,7 +1,7 @@
 import { acceptsHTML } from "../../semantics/mod.ts";
 import { answerResource, type OnFault } from "../answer/answer_resource.ts";
 import { Answer, fieldsFor, only, type RequestFields, varying } from "../answer/answer.ts";
-import { type GeneralFields, isPreflight, isPreflightOfRead, PREFLIGHT } from "../answer/custom_fields.ts";
+import { type GeneralFields, isPreflight, PREFLIGHT } from "../answer/custom_fields.ts";
 import { Resource } from "../answer/resource.ts";
 import { decodeTarget, type Redirect } from "./served_paths.ts";
 import type { FolderAnswers, Table } from "./table.ts";
@@ -40,7 +40,8 @@ export function respondInChain(table: Table, request: HandlerRequest, onFault: O
   const { folder, fallback } = table;
   const { method, fields } = request;
   const reads = method === "GET" || method === "HEAD";
-  if (!reads && !(folder.cors && isPreflightOfRead(method, fields))) return undefined;
+  const asksToRead = /^(?:GET|HEAD)$/.test(fields.get("access-control-request-method") ?? "");
+  if (!reads && !(folder.cors && asksToRead && isPreflight(method, fields))) return undefined;
   const path = decodeTarget(request.target);
   if (path === undefined) return respondWithoutPath(folder, request);
   const entry = table.at(path);

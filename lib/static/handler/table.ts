@@ -183,7 +183,9 @@ export class Table {
   at(path: string): Resource | Redirect | undefined {
     const known = this.#known.get(path);
     if (known !== undefined) return known;
-    const found = this.#served(path) ?? this.#formerAt(path) ?? this.#other(path) ?? this.#variantAt(path);
+    const former = this.#served(path) ?? this.#formerAt(path);
+    const other = former ? undefined : otherAnswerAt(path, this.#settings, this.#has);
+    const found = former ?? (typeof other === "string" ? this.resourceNamed(other) : other) ?? this.#variantAt(path);
     if (found !== undefined) this.#known.set(path, found); // missing paths are not remembered, since their number is unlimited
     return found;
   }
@@ -260,11 +262,6 @@ export class Table {
   #served(path: string): Resource | undefined {
     const file = fileServedAt(path, this.#settings, this.#has);
     return file === undefined ? undefined : this.resourceNamed(file);
-  }
-
-  #other(path: string): Resource | Redirect | undefined {
-    const answer = otherAnswerAt(path, this.#settings, this.#has);
-    return typeof answer === "string" ? this.resourceNamed(answer) : answer;
   }
 
   /** Finds a variant that is requested by its own name, such as `data.tar.gz` beside `data.tar`. */

@@ -69,7 +69,9 @@ function addLink(name: string, folder: Folder, listed: ListedFolder, { root, war
     if (isOwnName(basename(real))) return;
     const found = statSync(real);
     if (found.isDirectory()) {
-      if (isAround(folder, withSeparator(real))) throw new TypeError("it leads to a folder that it is in");
+      for (let each: Folder | undefined = folder; each; each = each.above) {
+        if (each.real === withSeparator(real)) throw new TypeError("it leads to a folder that it is in");
+      }
       listed.folders.push(folderIn(folder, name, real));
     } else if (found.isFile()) {
       listed.files.add(name);
@@ -106,14 +108,6 @@ function addLinked(path: string, root: string, linked: Set<string>): void {
 
 function folderIn(above: Folder, name: string, real: string): Folder {
   return { path: `${above.path}${name}/`, real: withSeparator(real), above };
-}
-
-/** Whether `real` is `folder` or contains it. */
-function isAround(folder: Folder, real: string): boolean {
-  for (let each: Folder | undefined = folder; each; each = each.above) {
-    if (each.real === real) return true;
-  }
-  return false;
 }
 
 function withSeparator(path: string): string {

@@ -60,12 +60,6 @@ export function recordedContent(record: unknown): RecordedContent | undefined {
   return { size: size as number, sha256 };
 }
 
-/** Returns the content of a variant by the record of its file, if the variant should exist. */
-export function recordedVariant(record: unknown, { format }: VariantKind): RecordedContent | undefined {
-  const variant = ownValue(ownValue(record, "variants"), format);
-  return isThere.has(ownValue(variant, "state")) ? recordedContent(variant) : undefined;
-}
-
 /** Returns whether a file's record marks it as immutable; undefined if it does not say. */
 export function recordedImmutable(record: unknown): boolean | undefined {
   const immutable = ownValue(record, "immutable");
@@ -151,7 +145,8 @@ function takeRecord(path: string, record: unknown, found: FileColumns): void {
   const end = found.firstOf(file + 1);
   for (let i = first; i < end; i++) {
     const kind = found.kindOf(i);
-    const content = kind ? recordedVariant(record, kind) : recordedContent(record);
+    const own = kind ? ownValue(ownValue(record, "variants"), kind.format) : record;
+    const content = kind && !isThere.has(ownValue(own, "state")) ? undefined : recordedContent(own);
     const dictionary = kind?.dictionary && recordedDictionary(record, kind);
     contents.clear(i); // a path may occur twice in the manifest
     if (!content || (kind && !contents.has(first)) || (kind?.dictionary && dictionary === undefined)) continue;

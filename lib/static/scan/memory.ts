@@ -59,7 +59,9 @@ export class TreeMemory {
   read(representation: Representation): Uint8Array<ArrayBuffer> | undefined {
     const { index, size } = representation;
     const place = this.#places[index];
-    const space = this.#slabOf(place).subarray(place % SLAB, place % SLAB + size);
+    const number = Math.floor(place / SLAB);
+    const slab = this.#slabs[number] ??= Buffer.alloc(Math.min(SLAB, this.#end - number * SLAB));
+    const space = slab.subarray(place % SLAB, place % SLAB + size);
     if (this.#loaded[index]) return space;
     const bytes = readVerified(representation);
     if (!bytes) return undefined;
@@ -73,11 +75,6 @@ export class TreeMemory {
     if (this.#end % SLAB + size > SLAB) this.#end = Math.ceil(this.#end / SLAB) * SLAB;
     this.#places[index] = this.#end;
     this.#end += size;
-  }
-
-  #slabOf(place: number): Buffer<ArrayBuffer> {
-    const number = Math.floor(place / SLAB);
-    return this.#slabs[number] ??= Buffer.alloc(Math.min(SLAB, this.#end - number * SLAB));
   }
 }
 

@@ -57,7 +57,15 @@ export function announcedOf(source: BodySource, options: SaveBodyOptions): Annou
     const value = field(name.toLowerCase());
     if (value !== undefined) digests.set(name, parseDigestField(name, value));
   }
-  if (!(source instanceof Response)) requireNoTrailer(source, digests);
+  // Not every server can read trailers.
+  const trailers = source instanceof Response ? "" : fieldOf(source, "trailer") ?? "";
+  const names = trailers.toLowerCase().split(/[ \t]*,[ \t]*/);
+  const announced = DIGEST_FIELDS.find((name) => names.includes(name.toLowerCase()) && !digests.has(name));
+  if (announced !== undefined) {
+    const message = `The ${announced} of the body is announced for its trailers, which are not read: ` +
+      "send it in the header, or announce none";
+    throw new UploadError("TRAILER_DIGEST", message);
+  }
   return { expectedBytes, digests };
 }
 
@@ -87,16 +95,6 @@ export function requireExpected(bytes: number, { expectedBytes }: Announced): vo
 }
 
 const DIGEST_FIELDS: readonly string[] = ["Content-Digest", "Repr-Digest"];
-
-/** @throws {UploadError} `TRAILER_DIGEST` if a digest is announced for the trailers, which not every server can read. */
-function requireNoTrailer(source: BodySource, header: Announced["digests"]): void {
-  const names = (fieldOf(source, "trailer") ?? "").toLowerCase().split(/[ \t]*,[ \t]*/);
-  const announced = DIGEST_FIELDS.find((name) => names.includes(name.toLowerCase()) && !header.has(name));
-  if (announced === undefined) return;
-  const message = `The ${announced} of the body is announced for its trailers, which are not read: ` +
-    "send it in the header, or announce none";
-  throw new UploadError("TRAILER_DIGEST", message);
-}
 
 /** @throws {UploadError} `BAD_DIGEST` if the value of the field is malformed or a digest of the wrong length. */
 export function parseDigestField(name: string, value: string): Map<DigestAlgorithm, string> {

@@ -47,15 +47,12 @@ function quoteEnd(text: string, start: number, quoting: Quoting): number | undef
     if (text[index] === '"') {
       return take(endPattern, text, index + 1) === undefined ? undefined : index + 1;
     }
-    if (text[index] === "\\" && isEscape(text, index, quoting)) index++;
+    if (text[index] !== "\\") continue;
+    // Browsers do not escape with a backslash; other senders write `\\"` for a quote.
+    const isQuote = text[index + 1] === '"' && take(endPattern, text, index + 2) === undefined;
+    if (quoting === "backslash" || isQuote) index++;
   }
   return undefined;
-}
-
-/** Whether a backslash is an escape: browsers do not escape with it; other senders write `\\"` for a quote. */
-function isEscape(text: string, index: number, quoting: Quoting): boolean {
-  if (quoting === "backslash") return true;
-  return text[index + 1] === '"' && take(endPattern, text, index + 2) === undefined;
 }
 
 function unquoted(text: string, quoting: Quoting): string {

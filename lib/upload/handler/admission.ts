@@ -105,13 +105,19 @@ export async function admitFile(
   info: UploadInfo,
   request?: Pick<UploadRequest, "method" | "source">,
 ): Promise<AdmittedFile | undefined> {
-  const { accept, storage, save } = settings;
+  const { accept, extensions, storage, save } = settings;
   if (accept && !accept.accepts(info.contentType)) {
     const message = `The type ${JSON.stringify(info.contentType)} is not accepted: use ${accept}`;
     // RFC 9110, section 12.5.1: `Accept` in a response lists the types that requests may have.
     throw new Refusal("UNSUPPORTED", message, { Accept: String(accept) });
   }
-  const name = settings.name ? await settings.name(info) : nameFor(settings, info);
+  // An accepted type takes precedence over an extension, which clients choose, unless that is accepted, too.
+  const typeSaysMore = accept !== undefined && extensions === undefined;
+  const name = settings.name
+    ? await settings.name(info)
+    : info.method === "PUT"
+    ? info.path
+    : randomName(typeSaysMore ? "" : info.filename ?? "", essenceOf(info.contentType), extensions);
   if (name === undefined) return undefined;
   if (typeof name !== "string") throw new TypeError(`name() must give a path or undefined, not ${String(name)}`);
   requireName(name, settings);
@@ -121,13 +127,6 @@ export async function admitFile(
   if (request?.method === "PUT") requireConditions(request.source, found);
   if (found === undefined || save.overwrite) return { name, found };
   throw nameTaken(name);
-}
-
-/** Returns the path for a PUT, otherwise a new name. An accepted type takes precedence over an extension, which clients choose, unless that is accepted, too. */
-function nameFor({ accept, extensions }: Settings, { method, path, filename = "", contentType }: UploadInfo): string {
-  if (method === "PUT") return path;
-  const saysMore = accept !== undefined && extensions === undefined;
-  return randomName(saysMore ? "" : filename, essenceOf(contentType), extensions);
 }
 
 /** Requires an accepted extension: the last one of the name counts, in any case. */

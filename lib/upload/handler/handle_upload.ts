@@ -3,7 +3,7 @@ import { admit, admitRequest, METHODS } from "./admission.ts";
 import { type Answer, pathOf, problemAnswer, refusalOf, type UploadRequest, writeLog } from "./incoming.ts";
 import type { Settings } from "./settings.ts";
 import { pathBelow } from "./naming.ts";
-import { again, type Refusal } from "../body/upload_error.ts";
+import { again } from "../body/upload_error.ts";
 import { answerDraft, createsByDraft } from "./resumable/draft.ts";
 import { ID } from "../session/session_storage.ts";
 import { type Exchange, type Fields, uploadLimit } from "./resumable/exchange.ts";
@@ -16,6 +16,9 @@ const FIELD_NAMES = /^[!#$%&'*+.^_`|~\w-]+(?: *, *[!#$%&'*+.^_`|~\w-]+)*$/;
 const TOLD = "Content-Location, Location, Repr-Digest, Retry-After, Tus-Checksum-Algorithm, Tus-Extension, " +
   "Tus-Max-Size, Tus-Resumable, Tus-Version, Upload-Complete, Upload-Concat, Upload-Defer-Length, Upload-Expires, " +
   "Upload-Length, Upload-Limit, Upload-Metadata, Upload-Offset";
+
+/** The fields of requests that use an upload protocol; others may belong to another handler. */
+const PROTOCOL_FIELDS = ["tus-resumable", "upload-draft-interop-version", "upload-offset", "upload-complete"];
 
 /** The time in s for which browsers may cache the permission: a day, limited by Chromium to 2 hours. */
 const PREFLIGHT_MAX_AGE = "86400";
@@ -56,7 +59,8 @@ export async function handleUpload(
       return finish(await storeUpload(settings, request, await admit(settings, request, admission)));
     } catch (error) {
       const refusal = refusalOf(error, settings.save);
-      if (onOther !== undefined && isOfOther(request, refusal)) return void onOther();
+      const isSpoken = PROTOCOL_FIELDS.some((name) => fieldOf(request.source, name) !== undefined);
+      if (onOther !== undefined && !isSpoken && [403, 404, 415].includes(refusal.status)) return void onOther();
       return finish(problemAnswer(refusal), refusal.cause ?? refusal);
     }
   });
@@ -86,13 +90,6 @@ async function answerResumable(exchange: Exchange): Promise<Answer | undefined> 
   const isCreation = isTus ? request.method === "POST" : createsByDraft(settings, request);
   if (id === undefined && !isCreation) return undefined;
   return isTus ? await answerTus(exchange, methodOf(request), id) : await answerDraft(exchange, id);
-}
-
-/** Whether a request without an upload protocol has no session here, or is refused before that is checked. */
-function isOfOther({ source }: UploadRequest, { status }: Refusal): boolean {
-  const isSpoken = ["tus-resumable", "upload-draft-interop-version", "upload-offset", "upload-complete"]
-    .some((name) => fieldOf(source, name) !== undefined);
-  return !isSpoken && [403, 404, 415].includes(status);
 }
 
 function optionsAnswer(settings: Settings): Answer {

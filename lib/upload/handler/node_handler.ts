@@ -25,7 +25,12 @@ export function answerNode(
   const incoming = incomingOf(settings, req, res);
   const isOurs = pathBelow(incoming.target, settings.basePath) !== undefined && METHODS.includes(incoming.method);
   if (next && !isOurs && sessionFor(settings, incoming) === undefined) return next();
-  void respond(settings, incoming, req, res, isOurs ? undefined : next);
+  // A sender that leaves between two steps of the handler causes an error that no other listener handles.
+  req.on("error", () => {});
+  res.on("error", () => {});
+  void handleUpload(settings, incoming, isOurs || !next ? undefined : () => next()).then((handled) => {
+    if (handled !== undefined && !res.destroyed && !res.headersSent) send(handled, req, res);
+  });
 }
 
 /** Answers a request that waits for a 100, by the event `request` of a given `server`: middleware runs first. */
@@ -40,20 +45,6 @@ export function answerWaiting(server: unknown, settings: Settings, req: Incoming
   if (!emit?.call(server as EventEmitter, "request", req, res)) answerNode(settings, req, res, undefined);
 }
 
-async function respond(
-  settings: Settings,
-  incoming: UploadRequest,
-  req: IncomingMessage,
-  res: ServerResponse,
-  next?: Next,
-): Promise<void> {
-  // A sender that leaves between two steps of the handler causes an error that no other listener handles.
-  req.on("error", () => {});
-  res.on("error", () => {});
-  const handled = await handleUpload(settings, incoming, next && (() => next()));
-  if (handled !== undefined && !res.destroyed && !res.headersSent) send(handled, req, res);
-}
-
 function send({ answer, isLast }: Handled, req: IncomingMessage, res: ServerResponse): void {
   const { status, fields, body } = answer;
   const isWhole = req.complete || isShort(req);
@@ -62,8 +53,13 @@ function send({ answer, isLast }: Handled, req: IncomingMessage, res: ServerResp
   if (req.httpVersionMajor >= 2) {
     res.writeHead(status, { ...fields, ...length });
     res.end(content);
-    if (!isWhole) resetLingering(req, res);
-    return;
+    if (isWhole) return;
+    // Some clients reject a response that a reset follows at once.
+    const { stream } = res as unknown as { stream: ServerHttp2Stream | undefined };
+    return linger(req, res, () => {
+      if (stream && !stream.closed) stream.close(NO_ERROR);
+      req.resume(); // discards received bytes, which would block the stream
+    });
   }
   res.writeHead(status, { ...fields, ...length, ...((isLast || !isWhole) && { Connection: "close" }) });
   if (isWhole || content === undefined) {
@@ -103,15 +99,6 @@ function incomingOf({ basePath }: Settings, req: Routed, res: ServerResponse): U
 
 /** `constants.NGHTTP2_NO_ERROR` of `node:http2`, which takes 25 ms to load if it is not in use. */
 const NO_ERROR = 0;
-
-/** Ends an HTTP/2 stream after a delay: some clients reject a response that a reset follows at once. */
-function resetLingering(req: IncomingMessage, res: ServerResponse): void {
-  const { stream } = res as unknown as { stream: ServerHttp2Stream | undefined };
-  linger(req, res, () => {
-    if (stream && !stream.closed) stream.close(NO_ERROR);
-    req.resume(); // discards received bytes, which would block the stream
-  });
-}
 
 /** Reads a few more bytes, then waits until the sender ends, leaves or exceeds its time; then calls `end`. */
 function linger(req: IncomingMessage, res: ServerResponse, end: () => void): void {

@@ -97,19 +97,15 @@ export class DiskSession implements OpenSession {
       lstatSync(this.#data); // the file may have been removed, with its appended bytes
     } catch (error) {
       await file.drop();
-      this.#takeBack();
+      try {
+        // The system has dropped bytes that could not be flushed, and would report success for the next flush.
+        if (!this.#lock.isLost && statusOf(this.#data)!.size > this.#settled) truncateSync(this.#data, this.#settled);
+      } catch {
+        // The file was removed, or the device has failed permanently.
+      }
       throw storageFailure("write", this.#data, "the upload", error);
     }
     this.#lock.requireHeld();
-  }
-
-  /** Truncates bytes that could not be flushed: the system has dropped them, and would report success for the next flush. */
-  #takeBack(): void {
-    try {
-      if (!this.#lock.isLost && statusOf(this.#data)!.size > this.#settled) truncateSync(this.#data, this.#settled);
-    } catch {
-      // The file was removed, or the device has failed permanently.
-    }
   }
 
   async doubt(): Promise<void> {

@@ -23,7 +23,11 @@ function isWindows(): boolean {
 
 /** Returns the absolute path of a file, with all links on the way resolved; it must be inside the root. Its last part may be a link. */
 export function containedPath(destination: string | URL, root: string | URL | undefined): string {
-  if (root === undefined) return plainPath(destination);
+  if (root === undefined) {
+    const path = requirePlain("destination", destination);
+    if (!isFolderPath(path)) return resolve(lastingPath(path));
+    throw new TypeError(`the destination must be the path of a file, not of a folder: ${JSON.stringify(path)}`);
+  }
   const folder = resolve(requirePlain("root", root));
   const given = typeof destination === "string" ? destination : pathOf("destination", destination);
   const name = shownName(given, folder);
@@ -65,14 +69,6 @@ export function containedPlace(destination: string | URL, root: string | URL | u
     throw error;
   }
   return { ...plain, reached: join(held.path, basename(path)), release: () => held.release() };
-}
-
-function plainPath(destination: string | URL): string {
-  const path = requirePlain("destination", destination);
-  if (isFolderPath(path)) {
-    throw new TypeError(`the destination must be the path of a file, not of a folder: ${JSON.stringify(path)}`);
-  }
-  return resolve(lastingPath(path));
 }
 
 function requirePlain(what: string, value: string | URL): string {
@@ -187,12 +183,9 @@ function refused(code: "BAD_NAME" | "OUTSIDE_ROOT", name: string, reason: string
 
 /** Returns the name of a file for messages: as given by the sender, relative to the root; without a root only the last part. */
 export function shownName(given: string, root: string | undefined): string {
-  return quoted(root === undefined ? basename(given) : isAbsolute(given) ? belowRoot(given, root) : given);
-}
-
-function belowRoot(given: string, root: string): string {
-  const below = relative(resolve(root), given);
-  return below === "" || below === ".." || below.startsWith(`..${sep}`) || isAbsolute(below) ? given : below;
+  if (root === undefined) return quoted(basename(given));
+  const below = isAbsolute(given) ? relative(resolve(root), given) : given;
+  return quoted(below === "" || below === ".." || below.startsWith(`..${sep}`) || isAbsolute(below) ? given : below);
 }
 
 /** A sender's conditions for the name of its file, which must hold when the file takes the name. */
