@@ -1,6 +1,6 @@
 import { decompress, decompressSync } from "../codecs/mod.ts";
 import type { ReferenceKind } from "../pages/mod.ts";
-import { isReadWhole } from "../precompress/internal.ts";
+import { beginsWithData, isReadWhole } from "../precompress/internal.ts";
 import { formatBytes } from "../quantities/mod.ts";
 import { contentCodings, undoableFormats } from "../semantics/mod.ts";
 
@@ -85,7 +85,9 @@ export async function contentOf(bytes: Uint8Array<ArrayBuffer>, headers: Headers
     try {
       const coded = content;
       content = await decompress(coded, { format: undoableFormats[coding], maxSize: MAX_CONTENT });
-      if (coding === "gzip" && !isReadWhole(coded, coded, content.length, decompressSync)) {
+      const { length } = content;
+      const hasMembers = coding === "gzip" && !isReadWhole(coded, coded, length, decompressSync);
+      if (hasMembers && !beginsWithData(coded, decompressSync, length)) { // otherwise the further ones are empty
         return { fault: "its body has several gzip members, of which browsers decode the first" };
       }
     } catch (error) {

@@ -117,19 +117,19 @@ export function isReadWhole(
 }
 
 /**
- * Whether gzip data that begins with `head` has any bytes in its first member (RFC 1952, section 2.3): browsers decode
- * only that one.
+ * Whether gzip data that begins with `head` has `least` bytes in its first member (RFC 1952, section 2.3): browsers
+ * decode only that one.
  */
-export function beginsWithData(head: Uint8Array, decompress: typeof decompressSync): boolean {
+export function beginsWithData(head: Uint8Array, decompress: typeof decompressSync, least: number = 1): boolean {
   const flags = head[3] ?? 0;
   let start = 10;
   if (flags & 4) start += 2 + (head[start] ?? 0) + 256 * (head[start + 1] ?? 0);
   for (const text of [8, 16]) if (flags & text) start = head.indexOf(0, start) + 1;
   if (flags & 2) start += 2;
   try {
-    decompress(head.subarray(start), { format: "deflate-raw", maxSize: 0 });
+    decompress(head.subarray(start), { format: "deflate-raw", maxSize: least - 1 });
     return false;
   } catch (error) {
-    return error instanceof RangeError; // there are more than 0 bytes
+    return error instanceof RangeError; // there are more than `maxSize` bytes
   }
 }

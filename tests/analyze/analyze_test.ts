@@ -40,7 +40,7 @@ test("analyze() judges each response by its fields, and follows what pages and s
       200,
       { "content-type": "text/html", "cache-control": "no-store" },
       `<base href="/x/"><link rel=stylesheet href=a.css>${
-        ["forever", "good", "noisy", "members", "empty", "bomb", "odd", "gone", "away"].map((name) =>
+        ["forever", "good", "noisy", "members", "empty", "ended", "bomb", "odd", "gone", "away"].map((name) =>
           `<script src=${name}.js></script>`
         )
           .join("")
@@ -54,6 +54,7 @@ test("analyze() judges each response by its fields, and follows what pages and s
     "/x/noisy.js": [200, gzip, "this is no gzip"],
     "/x/members.js": [200, { ...gzip, "cache-control": "no-cache" }, concatenated([gzipSync("1;"), gzipSync("2")])],
     "/x/empty.js": [200, { ...gzip, "cache-control": "no-cache" }, concatenated([gzipSync(""), gzipSync("2")])],
+    "/x/ended.js": [200, { ...gzip, "cache-control": "no-cache" }, concatenated([gzipSync("1;"), gzipSync("")])],
     "/x/bomb.js": [200, { ...gzip, "content-encoding": "gzip, gzip" }, gzipSync(gzipSync(new Uint8Array(70 << 20)))],
     "/x/odd.js": [200, { "content-encoding": "rot13" }, text],
     "/x/away.js": [302, { location: "http://localhost:9/away.js" }],
@@ -66,6 +67,7 @@ test("analyze() judges each response by its fields, and follows what pages and s
       "b.css": "never-304",
       "bomb.js": "broken",
       "empty.js": "broken",
+      "ended.js": "never-304",
       "forever.js": "kept-too-long",
       "forever.js?v=2": "",
       "gone.js": "broken",
