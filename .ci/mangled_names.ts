@@ -88,6 +88,7 @@ export const mangledNames: readonly string[] = [
   "isPaused",
   "isPending",
   "isPublic",
+  "isReading",
   "isRunning",
   "isViewDetached",
   "isWanted",

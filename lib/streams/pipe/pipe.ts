@@ -27,22 +27,22 @@ import {
 import type { PendingWrites, ReadableEnd, WritableEnd } from "./pipe_ends.ts";
 import type { PipeCounts, PipeOptions } from "./pipe_options.ts";
 
-/** The reader of a pipe, whose promises user code cannot observe: a change of the stream's state wakes the pipe. */
+/** The reader of a pipe or broadcast, whose promises user code cannot observe: the end of the stream wakes its owner. */
 export class PipeReaderState extends DefaultReaderState {
-  readonly #pipe: Task;
+  readonly #owner: Pick<Task, "wake">;
   override readonly mostPullsAtOnce = 64;
 
-  constructor(pipe: Task) {
+  constructor(owner: Pick<Task, "wake">) {
     super();
-    this.#pipe = pipe;
+    this.#owner = owner;
   }
   override streamClosed(): void {
     super.streamClosed();
-    this.#pipe.wake();
+    this.#owner.wake();
   }
   override streamErrored(error: unknown): void {
     super.streamErrored(error);
-    this.#pipe.wake();
+    this.#owner.wake();
   }
   override released(): void {} // without the error, which user code cannot observe and whose stack takes 4 µs
 }

@@ -1,4 +1,5 @@
 import { ReadableStream } from "#streams/readable_stream";
+import { PipeReaderState } from "../pipe/pipe.ts";
 import { cloneAsUint8Array, viewSlots } from "../language/array_buffers.ts";
 import { bytesOf } from "../language/bytes.ts";
 import { cannot, lockedError, mustBe, outOfRange } from "../language/errors.ts";
@@ -13,7 +14,7 @@ import type { SourceAlgorithms } from "./controller_state.ts";
 import { DefaultControllerState } from "./default_controller_state.ts";
 import { checkReadableStreamFree, readableStreamStateOf } from "../native/feeds/readable_feed.ts";
 import {
-  DefaultReaderState,
+  type DefaultReaderState,
   readableStreamDefaultReaderRead,
   readableStreamReaderGenericInitialize,
   type ReadRequest,
@@ -65,25 +66,6 @@ function toSource(stream: unknown): ReadableStreamState {
   return FromNativeByteSource.open(stream)?.state ?? new NativeReadableEnd(stream).acquire();
 }
 
-/** The reader of a broadcast, which notifies it of the end of the source. */
-class BroadcastReaderState extends DefaultReaderState {
-  readonly #broadcast: Broadcast;
-  override readonly mostPullsAtOnce = 64;
-
-  constructor(broadcast: Broadcast) {
-    super();
-    this.#broadcast = broadcast;
-  }
-  override streamClosed(): void {
-    super.streamClosed();
-    this.#broadcast.sourceEnded();
-  }
-  override streamErrored(error: unknown): void {
-    super.streamErrored(error);
-    this.#broadcast.sourceEnded();
-  }
-}
-
 /** A reader for any number of branches, and its own read request, since at most one read is pending. */
 class Broadcast implements ReadRequest {
   /** The initial branches, and those added later, without those that ended. Each change replaces the list. */
@@ -91,7 +73,7 @@ class Broadcast implements ReadRequest {
   replay: Replay;
   readonly #source: ReadableStreamState;
   readonly #settings: BroadcastSettings;
-  readonly #reader: BroadcastReaderState;
+  readonly #reader = new PipeReaderState({ wake: () => this.sourceEnded() });
   readonly #isByteSource: boolean;
   readonly #countsBytes: boolean;
   #isReading = false;
@@ -111,7 +93,6 @@ class Broadcast implements ReadRequest {
     this.#countsBytes = this.#isByteSource || settings.type === "bytes";
     this.replay = this.#countsBytes ? new ByteReplay(settings.replay) : new ChunkReplay(settings.replay);
     this.branches = Array.from({ length: settings.branches }, () => this.#newBranch(0));
-    this.#reader = new BroadcastReaderState(this);
     readableStreamReaderGenericInitialize(this.#reader, source);
     this.sourceEnded();
   }

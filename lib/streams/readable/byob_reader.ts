@@ -129,7 +129,7 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
     let min: number;
     try {
       slots = toArrayBufferView(view, "the view");
-      min = options === undefined ? 1 : toMin(options);
+      min = toUnsignedLongLong(toDictionary(options, "the options").min ?? 1, "min");
       checkView(slots, min);
     } catch (error) {
       return promiseRejectedWith(error);
@@ -155,10 +155,6 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
 }
 restoreGlobal();
 defineInterface(ReadableStreamBYOBReader, NAME);
-
-function toMin(options: unknown): number {
-  return toUnsignedLongLong(toDictionary(options, "the options").min ?? 1, "min");
-}
 
 function checkView({ byteLength, typeName }: ViewSlots, min: number): void {
   if (byteLength === 0) throw cannot("read", `the view must be ${NOT_EMPTY}`);

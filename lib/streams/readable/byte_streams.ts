@@ -1,9 +1,8 @@
 import { cloneAsUint8Array, viewSlots } from "../language/array_buffers.ts";
 import { badValue, outOfRange } from "../language/errors.ts";
-import { queueReaction, react } from "../language/promises.ts";
+import { react } from "../language/promises.ts";
 import { construct } from "../language/webidl.ts";
 import { type ConvertedStrategy, extractHighWaterMark } from "../queuing/chunk_queue.ts";
-import { deferTasks, runTasks } from "../shortcuts/task.ts";
 import { ReadableStreamBYOBReader } from "./byob_reader.ts";
 import {
   endByteStream,
@@ -50,23 +49,24 @@ export type ByteStreams = typeof all;
 export const byteStreams: ByteStreams | undefined = all;
 
 /**
- * A reader for two branches of bytes, and its own read request, since at most one read is pending. It reads into the
- * view of a branch's BYOB reader, if there is one, and copies the bytes for the other branch.
+ * A reader for two branches of bytes. It reads into the view of a branch's BYOB reader, if there is one, and copies the
+ * bytes for the other branch.
  *
  * @see {@link https://streams.spec.whatwg.org/#abstract-opdef-readablebytestreamtee}
  */
 class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
   readonly branches: readonly [ByteTeeBranch, ByteTeeBranch];
   #reader: DefaultReaderState | ByobReaderState;
-  #reading = false;
-  #chunk: ArrayBufferView | undefined;
   /** The branch whose view the pending read fills, if it fills one. */
   #byobBranch: ByteTeeBranch | undefined;
 
   constructor(stream: ReadableStreamState) {
     super(stream);
     this.#reader = acquireReadableStreamDefaultReader(stream);
-    this.branches = [new ByteTeeBranch(this), new ByteTeeBranch(this)];
+    this.branches = [
+      new ByteTeeBranch(this, createReadableByteStream),
+      new ByteTeeBranch(this, createReadableByteStream),
+    ];
     this.#forwardReaderError(this.#reader);
   }
 
@@ -86,11 +86,11 @@ class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
   }
 
   pull(branch: ByteTeeBranch): void {
-    if (this.#reading) {
+    if (this.isReading) {
       branch.readAgain = true;
       return;
     }
-    this.#reading = true;
+    this.isReading = true;
     const request = readableByteStreamControllerGetByobRequest(branch.controller);
     if ((request !== undefined) !== this.#reader instanceof ByobReaderState) this.#changeReader();
     if (!request) {
@@ -110,25 +110,8 @@ class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
     this.#forwardReaderError(this.#reader);
   }
 
-  chunkSteps(chunk: unknown): void {
-    this.#chunk = chunk as ArrayBufferView;
-    queueReaction(this.#forward); // delayed as in the standard, so that errors overtake the chunk
-  }
-
-  readonly #forward = (): void => {
-    const holds = deferTasks();
-    try {
-      this.#forwardChunk();
-    } catch {
-      // as in closeSteps(); in the standard, no caller could catch this error
-    } finally {
-      if (holds) runTasks();
-    }
-  };
-
-  #forwardChunk(): void {
-    const chunk = this.#chunk!;
-    this.#chunk = undefined;
+  protected forward(bytes: unknown): void {
+    const chunk = bytes as ArrayBufferView;
     const [first, second] = this.branches;
     first.readAgain = second.readAgain = false;
     const byob = this.#byobBranch;
@@ -148,7 +131,7 @@ class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
       else branch.enqueue(chunk);
     }
     if (!other.canceled) other.enqueue(copy);
-    this.#reading = false;
+    this.isReading = false;
     if (first.readAgain) this.pull(first);
     else if (second.readAgain) this.pull(second);
   }
@@ -161,7 +144,7 @@ class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
 
   /** @throws {TypeError} if a branch's view is filled to the middle of an element; that branch errors. */
   closeSteps(view?: ArrayBufferView): void {
-    this.#reading = false;
+    this.isReading = false;
     let failed: { readonly error: unknown } | undefined;
     const closing = this.#inOrder().filter((branch) => {
       // In the standard, a failing branch ends these steps: the other branch closes at its next pull, unless a read is pending.
@@ -177,30 +160,14 @@ class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
     this.resolveCancelPromise();
     if (failed !== undefined) throw failed.error;
   }
-
-  errorSteps(): void {
-    this.#reading = false;
-  }
 }
 
 class ByteTeeBranch extends TeeBranch {
-  readonly stream: ReadableStreamState;
   /** Whether the branch pulled while a chunk was being read. */
   readAgain = false;
-  readonly #tee: ByteTee;
-
-  constructor(tee: ByteTee) {
-    super(tee);
-    this.#tee = tee;
-    this.stream = createReadableByteStream(this);
-  }
 
   get controller(): ByteControllerState {
     return this.stream.controller as ByteControllerState;
-  }
-
-  pull(): void {
-    this.#tee.pull(this);
   }
 
   enqueue(chunk: ArrayBufferView): void {

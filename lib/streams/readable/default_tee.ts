@@ -10,14 +10,41 @@ import {
 } from "./stream_state.ts";
 import { readableStreamCancel, type ReadableStreamState } from "./stream_state.ts";
 
-/** The base of both kinds of tee: their ends and cancellations, without the steps for chunks. */
+/** The base of both kinds of tee, and their read request, since at most one read is pending. */
 export abstract class Tee {
   abstract readonly branches: readonly [TeeBranch, TeeBranch];
   readonly stream: ReadableStreamState;
+  protected isReading = false;
+  #chunk: unknown;
   readonly #cancelPromise = new Deferred<void>();
 
   constructor(stream: ReadableStreamState) {
     this.stream = stream;
+  }
+
+  abstract pull(branch: TeeBranch): void;
+  protected abstract forward(chunk: unknown): void;
+
+  chunkSteps(chunk: unknown): void {
+    this.#chunk = chunk;
+    queueReaction(this.#forward); // delayed as in the standard, so that errors overtake the chunk
+  }
+
+  readonly #forward = (): void => {
+    const holds = deferTasks();
+    const chunk = this.#chunk;
+    this.#chunk = undefined;
+    try {
+      this.forward(chunk);
+    } catch {
+      // as in closeSteps() of a tee of bytes; in the standard, no caller could catch this error
+    } finally {
+      if (holds) runTasks();
+    }
+  };
+
+  errorSteps(): void {
+    this.isReading = false;
   }
 
   cancelBranch(branch: TeeBranch, reason: unknown): Promise<void> {
@@ -43,17 +70,20 @@ export abstract class Tee {
 }
 
 /** The source of one of the two streams. */
-export abstract class TeeBranch implements SourceAlgorithms {
-  abstract readonly stream: ReadableStreamState;
+export class TeeBranch implements SourceAlgorithms {
+  readonly stream: ReadableStreamState;
   canceled = false;
   reason: unknown;
   readonly #tee: Tee;
 
-  constructor(tee: Tee) {
+  constructor(tee: Tee, makeStream: (source: SourceAlgorithms) => ReadableStreamState) {
     this.#tee = tee;
+    this.stream = makeStream(this);
   }
 
-  abstract pull(): void;
+  pull(): void {
+    this.#tee.pull(this);
+  }
 
   cancel(reason: unknown): Promise<void> {
     return this.#tee.cancelBranch(this, reason);
@@ -61,20 +91,20 @@ export abstract class TeeBranch implements SourceAlgorithms {
 }
 
 /**
- * A reader for two branches, and its own read request, since at most one read is pending.
+ * A reader for two branches.
+ *
  * @see {@link https://streams.spec.whatwg.org/#abstract-opdef-readablestreamdefaulttee}
  */
 export class DefaultTee extends Tee implements ReadRequest {
-  readonly branches: readonly [DefaultTeeBranch, DefaultTeeBranch];
+  readonly branches: readonly [TeeBranch, TeeBranch];
   readonly #reader: DefaultReaderState;
-  #reading = false;
   #readAgain = false;
-  #chunk: unknown;
 
   constructor(stream: ReadableStreamState) {
     super(stream);
     this.#reader = acquireReadableStreamDefaultReader(stream);
-    this.branches = [new DefaultTeeBranch(this), new DefaultTeeBranch(this)];
+    const newBranch = (): TeeBranch => new TeeBranch(this, (source) => createReadableStream(source, 1));
+    this.branches = [newBranch(), newBranch()];
     react(this.#reader.closed.promise, undefined, (error) => {
       this.errorBranches(error);
       this.resolveCancelPromise();
@@ -82,64 +112,29 @@ export class DefaultTee extends Tee implements ReadRequest {
   }
 
   pull(): void {
-    if (this.#reading) {
+    if (this.isReading) {
       this.#readAgain = true;
       return;
     }
-    this.#reading = true;
+    this.isReading = true;
     readableStreamDefaultReaderRead(this.#reader, this);
   }
 
-  chunkSteps(chunk: unknown): void {
-    this.#chunk = chunk;
-    queueReaction(this.#forward); // delayed as in the standard, so that errors overtake the chunk
-  }
-
-  readonly #forward = (): void => {
-    const holds = deferTasks();
-    try {
-      this.#forwardChunk();
-    } finally {
-      if (holds) runTasks();
-    }
-  };
-
-  #forwardChunk(): void {
-    const chunk = this.#chunk;
-    this.#chunk = undefined;
+  protected forward(chunk: unknown): void {
     this.#readAgain = false;
     for (let i = 0; i < 2; i++) { // faster than destructuring or iteration
       const { canceled, stream } = this.branches[i];
       if (!canceled) (stream.controller as DefaultControllerState).enqueue(chunk);
     }
-    this.#reading = false;
+    this.isReading = false;
     if (this.#readAgain) this.pull();
   }
 
   closeSteps(): void {
-    this.#reading = false;
+    this.isReading = false;
     for (const { canceled, stream } of this.branches) {
       if (!canceled) stream.controller.close();
     }
     this.resolveCancelPromise();
-  }
-
-  errorSteps(): void {
-    this.#reading = false;
-  }
-}
-
-class DefaultTeeBranch extends TeeBranch {
-  readonly stream: ReadableStreamState;
-  readonly #tee: DefaultTee;
-
-  constructor(tee: DefaultTee) {
-    super(tee);
-    this.#tee = tee;
-    this.stream = createReadableStream(this, 1);
-  }
-
-  pull(): void {
-    this.#tee.pull();
   }
 }

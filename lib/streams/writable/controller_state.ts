@@ -14,6 +14,7 @@ import { deferTasks, runTasks, type Task } from "../shortcuts/task.ts";
 import type { Batching } from "./batches/batch.ts";
 import {
   isClosingOrClosed,
+  writableStreamDealWithRejection,
   writableStreamFinishErroring,
   writableStreamFinishInFlightClose,
   writableStreamFinishInFlightCloseWithError,
@@ -153,11 +154,6 @@ export class WritableControllerState {
   }
 }
 
-/** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-controller-get-desired-size} */
-export function writableStreamDefaultControllerGetDesiredSize(controller: WritableControllerState): number {
-  return controller.highWaterMark - controller.queue.totalSize;
-}
-
 /** Notifies the writer whether the queue has room, unless the stream is ending. */
 export function updateBackpressure(controller: WritableControllerState): void {
   const { stream } = controller;
@@ -241,12 +237,7 @@ function processClose(controller: WritableControllerState): void {
   const { stream } = controller;
   stream.inFlightCloseRequest = stream.closeRequest;
   stream.closeRequest = undefined;
-  let result: unknown;
-  try {
-    result = controller.sink.close();
-  } catch (error) {
-    result = promiseRejectedWith(error);
-  }
+  const result = attempt(() => controller.sink.close());
   controller.clearAlgorithms();
   settle(
     result,
@@ -283,18 +274,14 @@ export function finishWrite(controller: WritableControllerState): void {
   updateBackpressure(controller);
 }
 
-/** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-controller-error} */
-function writableStreamDefaultControllerError(controller: WritableControllerState, error: unknown): void {
-  controller.clearAlgorithms();
-  writableStreamStartErroring(controller.stream, error);
-}
-
 /** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-controller-error-if-needed} */
 export function writableStreamDefaultControllerErrorIfNeeded(
   controller: WritableControllerState,
   error: unknown,
 ): void {
-  if (controller.stream.state === "writable") writableStreamDefaultControllerError(controller, error);
+  if (controller.stream.state !== "writable") return;
+  controller.clearAlgorithms();
+  writableStreamStartErroring(controller.stream, error);
 }
 
 /** Runs the last step of a set-up: writes begin once `start()` has settled. */
@@ -313,8 +300,7 @@ export function startWritableStreamDefaultController(controller: WritableControl
 /** Starts or finishes erroring the stream after a start that failed. */
 export function writableStreamDefaultControllerStartFailed(controller: WritableControllerState, error: unknown): void {
   controller.started = true;
-  if (controller.stream.state === "writable") writableStreamStartErroring(controller.stream, error);
-  else if (controller.stream.state === "erroring") writableStreamFinishErroring(controller.stream);
+  writableStreamDealWithRejection(controller.stream, error);
 }
 
 /** The standard's CreateWritableStream without the call of `start()`, which the caller makes. */

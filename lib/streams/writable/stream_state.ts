@@ -95,11 +95,6 @@ export function isClosingOrClosed(stream: WritableStreamState): boolean {
   return stream.state === "closed" || stream.closeRequest !== undefined || stream.inFlightCloseRequest !== undefined;
 }
 
-/** @see {@link https://streams.spec.whatwg.org/#writable-stream-has-operation-marked-in-flight} */
-function hasOperationMarkedInFlight(stream: WritableStreamState): boolean {
-  return stream.inFlightWriteRequest !== undefined || stream.inFlightCloseRequest !== undefined;
-}
-
 /** @see {@link https://streams.spec.whatwg.org/#writable-stream-update-backpressure} */
 export function writableStreamUpdateBackpressure(stream: WritableStreamState, backpressure: boolean): void {
   if (backpressure === stream.backpressure) return;
@@ -111,7 +106,7 @@ export function writableStreamUpdateBackpressure(stream: WritableStreamState, ba
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#writable-stream-deal-with-rejection} */
-function writableStreamDealWithRejection(stream: WritableStreamState, error: unknown): void {
+export function writableStreamDealWithRejection(stream: WritableStreamState, error: unknown): void {
   if (stream.state === "writable") writableStreamStartErroring(stream, error);
   else writableStreamFinishErroring(stream);
 }
@@ -122,7 +117,8 @@ export function writableStreamStartErroring(stream: WritableStreamState, reason:
   stream.storedError = reason;
   stream.writer?.startedErroring(reason);
   stream.feed?.startedErroring(reason);
-  if (!hasOperationMarkedInFlight(stream) && stream.controller.started) writableStreamFinishErroring(stream);
+  const isInFlight = stream.inFlightWriteRequest !== undefined || stream.inFlightCloseRequest !== undefined;
+  if (!isInFlight && stream.controller.started) writableStreamFinishErroring(stream);
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#writable-stream-finish-erroring} */

@@ -19,7 +19,6 @@ import {
   isIdle,
   updateBackpressure,
   writableStreamDefaultControllerGetChunkSize,
-  writableStreamDefaultControllerGetDesiredSize,
   writableStreamDefaultControllerWrite,
 } from "./controller_state.ts";
 import {
@@ -145,7 +144,8 @@ export function writableStreamDefaultWriterCloseWithErrorPropagation(writer: Wri
 export function writableStreamDefaultWriterGetDesiredSize(writer: WriterState): number | null {
   const stream = writer.stream!;
   if (stream.state === "errored" || stream.state === "erroring") return null;
-  return stream.state === "closed" ? 0 : writableStreamDefaultControllerGetDesiredSize(stream.controller);
+  const { queue, highWaterMark } = stream.controller;
+  return stream.state === "closed" ? 0 : highWaterMark - queue.totalSize;
 }
 
 /**

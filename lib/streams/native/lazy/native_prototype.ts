@@ -262,7 +262,8 @@ export function makeBareSubclass(
   const names = keys.filter((key) => Reflect.get(sample, key) === native.name);
   for (const key of names) Object.defineProperty(prototype, key, { value: native.name });
   const others = keys.filter((key) => !Object.hasOwn(prototype, key));
-  const isShared = isRecord(sample, others);
+  // On Node, one object contains all mutable state of a stream: both sides can share it.
+  const isShared = others.length === 1 && typeof Reflect.get(sample, others[0]) === "object";
   for (const key of others) Object.defineProperty(prototype, key, delegate(key, sideOf, isShared, own.onClosed));
   const disturbed = others.find((key) => typeof key === "symbol" && key.description === "[[disturbed]]");
   if (disturbed !== undefined && own.stateOf) Object.defineProperty(prototype, disturbed, disturbedOf(own.stateOf));
@@ -296,11 +297,6 @@ function disturbedOf(stateOf: NonNullable<OwnState["stateOf"]>): PropertyDescrip
     },
     configurable: true,
   };
-}
-
-/** Whether one object contains all mutable state of a stream, as on Node, so that both sides can share it. */
-function isRecord(sample: object, keys: PropertyKey[]): boolean {
-  return keys.length === 1 && typeof Reflect.get(sample, keys[0]) === "object";
 }
 
 function delegate(
