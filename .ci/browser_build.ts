@@ -83,7 +83,7 @@ function codecsAtOnce(): Plugin {
 }
 
 /** The constants of `#streams/host` in browsers. */
-const BROWSER = { hasReadMany: "false", isTunedToBun: "false", hasNodeStreams: "false", isAlwaysEager: "true" };
+const BROWSER = { hasReadMany: "false", isTunedToBun: "false", isAlwaysEager: "true" };
 
 /** Puts constants of browsers in the place of their imports, so that what only other hosts need is left out before linking. */
 function asInBrowsers(text: string): string {

@@ -1,6 +1,5 @@
 /** The parts of streams that other folders build on. Not part of the public API. */
 export { asGlobalStreamPair } from "#streams/host";
-export { refuseOptions } from "./language/errors.ts";
 export { bytesOf, bytesOfView, isUint8Array, joinBytes } from "./language/bytes.ts";
 export {
   anyOf,
@@ -32,7 +31,7 @@ export {
 } from "./language/options.ts";
 export { asStreamPair } from "./language/native_classes.ts";
 export { nearest } from "./language/suggestion.ts";
-export { described, quoted } from "#streams/suggestion";
+export { described, quoted, refuseOptions } from "#streams/suggestion";
 export { Deferred, markAsHandled, queueReaction } from "./language/promises.ts";
 export { showInNode } from "#streams/inspection";
 export { defineInterface, kindOf } from "./language/webidl.ts";

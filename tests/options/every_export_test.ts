@@ -3,9 +3,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import test from "node:test";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import type * as codecs from "../../lib/codecs/mod.ts";
 import { createCompression } from "../../lib/compression/mod.ts";
+import { isTemporaryName, openFileReadable } from "../../lib/files/mod.ts";
 import { createStaticHandler } from "../../lib/static/mod.ts";
 import { inFolder } from "../support/folders.ts";
 import { root } from "../support/runtime.ts";
@@ -115,3 +116,11 @@ for (const [subpath, path] of Object.entries<string>(exports).filter(([name]) =>
     });
   }
 }
+
+test("functions without options take what map() and filter() of lists and of node:stream pass beside the item", async () => {
+  assert.deepEqual(["a"].filter(isTemporaryName), []);
+  assert.deepEqual(await Readable.from(["a"]).filter(isTemporaryName).toArray(), []);
+  const itself = fileURLToPath(import.meta.url);
+  const [first] = await Readable.from([itself]).map(openFileReadable).toArray();
+  assert.match(await new Response(first).text(), /toArray/);
+});

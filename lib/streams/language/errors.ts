@@ -31,17 +31,12 @@ export function outOfRange(message: string, code: Code = "ERR_INVALID_ARG_VALUE"
 }
 
 /** Refuses options that are not among the members of `known`. @throws {TypeError} */
-export function refuseUnknown(owner: string, given: object | undefined, known: object, path = ""): void {
+export function refuseUnknown(owner: string, given: object, known: object, path = ""): void {
   for (const name in given) {
     // A member that a program has added to Object.prototype is none of the options.
     if (Object.hasOwn(known, name) || name in Object.prototype && !Object.hasOwn(given, name)) continue;
     throw new TypeError(`${owner}: unknown option ${hinted(path, name, Object.keys(known))}`);
   }
-}
-
-/** Refuses an object in the place of options that a function does not have; `map()` passes an index there. @throws {TypeError} */
-export function refuseOptions(owner: string, given: unknown, wayOut = ""): void {
-  if (typeof given === "object" && given) throw badValue(`${owner} has no options${wayOut}`);
 }
 
 /** Makes the error for an action that a state does not allow. */

@@ -3,7 +3,7 @@ import type { GlobalFunctions } from "./host.ts";
 /** Whether readers have a `readMany()`. (First, so that minifiers replace the name by its value.) */
 export const hasReadMany: boolean = false;
 export const isAlwaysEager: boolean = true;
-export { hasReadMany as hasNodeStreams, hasReadMany as isTunedToBun };
+export { hasReadMany as isTunedToBun };
 
 /** Returns an attribute's getter. The counterpart of `host.ts` for browsers, which have no minimum version. */
 // deno-lint-ignore no-explicit-any -- each getter has its own type

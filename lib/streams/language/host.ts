@@ -41,9 +41,6 @@ function hasVariable(variable: string): boolean {
   return state === "granted" && Boolean(deno.env.get(variable));
 }
 
-/** Whether programs may have streams of `node:stream`. */
-export const hasNodeStreams: boolean = true;
-
 /** Whether native sides and locks are always made with their streams, never on demand, as in browsers. */
 export const isAlwaysEager: boolean = false;
 

@@ -27,97 +27,69 @@ export function nativeClass<Name extends keyof Classes>(name: Name, member: stri
   return found as Classes[Name];
 }
 
-// Bundlers drop unused calls of these two, unlike reads of properties: most look-ups, in a page with one kind of streams.
+export const NativeReadableStream: Classes["ReadableStream"] = nativeClass("ReadableStream", "getReader");
+export const NativeWritableStream: Classes["WritableStream"] = nativeClass("WritableStream", "getWriter");
+export const NativeTransformStream: Classes["TransformStream"] = nativeClass("TransformStream", "readable");
 
-function membersOf<Members extends object>(native: { readonly prototype: Members }): Members {
-  return native.prototype;
-}
+const readable: globalThis.ReadableStream = NativeReadableStream.prototype;
+const writable: globalThis.WritableStream = NativeWritableStream.prototype;
 
-function methodsOf<M extends object, Name extends keyof M>(members: M, ...names: readonly Name[]): Pick<M, Name> {
-  const methods = {} as Pick<M, Name>;
-  for (const name of names) methods[name] = members[name];
-  return methods;
-}
+export const nativeGetReader: globalThis.ReadableStream["getReader"] = readable.getReader;
+export const nativePipeThrough: globalThis.ReadableStream["pipeThrough"] = readable.pipeThrough;
+export const nativePipeTo: globalThis.ReadableStream["pipeTo"] = readable.pipeTo;
+export const nativeGetWriter: globalThis.WritableStream["getWriter"] = writable.getWriter;
 
-export const NativeReadableStream: Classes["ReadableStream"] = /* @__PURE__ */ nativeClass(
-  "ReadableStream",
-  "getReader",
-);
-export const NativeWritableStream: Classes["WritableStream"] = /* @__PURE__ */ nativeClass(
-  "WritableStream",
-  "getWriter",
-);
-export const NativeTransformStream: Classes["TransformStream"] = /* @__PURE__ */ nativeClass(
-  "TransformStream",
-  "readable",
-);
-
-const readable: globalThis.ReadableStream = /* @__PURE__ */ membersOf(NativeReadableStream);
-const writable: globalThis.WritableStream = /* @__PURE__ */ membersOf(NativeWritableStream);
-
-export const nativeStream: Pick<globalThis.ReadableStream, "getReader" | "pipeThrough" | "pipeTo"> =
-  /* @__PURE__ */ methodsOf(readable, "getReader", "pipeThrough", "pipeTo");
-export const nativeWritable: Pick<globalThis.WritableStream, "getWriter"> = /* @__PURE__ */ methodsOf(
-  writable,
-  "getWriter",
-);
-
-const readableLocked = /* @__PURE__ */ getterOf(readable, "locked");
-const writableLocked = /* @__PURE__ */ getterOf(writable, "locked");
+const readableLocked = getterOf(readable, "locked");
+const writableLocked = getterOf(writable, "locked");
 
 type Reader = globalThis.ReadableStreamDefaultReader;
 type ByobReader = globalThis.ReadableStreamBYOBReader;
 type Writer = globalThis.WritableStreamDefaultWriter;
 
-export const NativeReadableStreamDefaultReader: Classes["ReadableStreamDefaultReader"] = /* @__PURE__ */ nativeClass(
+export const NativeReadableStreamDefaultReader: Classes["ReadableStreamDefaultReader"] = nativeClass(
   "ReadableStreamDefaultReader",
   "read",
 );
-export const NativeWritableStreamDefaultWriter: Classes["WritableStreamDefaultWriter"] = /* @__PURE__ */ nativeClass(
+export const NativeWritableStreamDefaultWriter: Classes["WritableStreamDefaultWriter"] = nativeClass(
   "WritableStreamDefaultWriter",
   "write",
 );
 
-const reader: Reader = /* @__PURE__ */ membersOf(NativeReadableStreamDefaultReader);
-const writer: Writer = /* @__PURE__ */ membersOf(NativeWritableStreamDefaultWriter);
+const reader: Reader = NativeReadableStreamDefaultReader.prototype;
+const writer: Writer = NativeWritableStreamDefaultWriter.prototype;
 
 /** Whether the runtime has byte streams: WebKitGTK 2.50 has none. */
-export const hasNativeByteStreams: boolean = /* @__PURE__ */ (() => natives.ReadableStreamBYOBReader !== undefined)();
+export const hasNativeByteStreams: boolean = natives.ReadableStreamBYOBReader !== undefined;
 
 /** The class of BYOB readers, or that of other readers: it locks native sides as well. */
 export const NativeReadableStreamBYOBReader: Classes["ReadableStreamBYOBReader"] = hasNativeByteStreams
-  ? /* @__PURE__ */ nativeClass("ReadableStreamBYOBReader", "read")
+  ? nativeClass("ReadableStreamBYOBReader", "read")
   : NativeReadableStreamDefaultReader as never;
 
-const byobReader: ByobReader = /* @__PURE__ */ membersOf(NativeReadableStreamBYOBReader);
+const byobReader: ByobReader = NativeReadableStreamBYOBReader.prototype;
 
-export const nativeReader: Pick<Reader, "cancel" | "read" | "releaseLock"> = /* @__PURE__ */ methodsOf(
-  reader,
-  "cancel",
-  "read",
-  "releaseLock",
-);
-export const nativeByobReader: Pick<ByobReader, "cancel" | "read"> = /* @__PURE__ */ methodsOf(
-  byobReader,
-  "cancel",
-  "read",
-);
-export const nativeWriter: Pick<Writer, "abort" | "close" | "releaseLock" | "write"> = /* @__PURE__ */ methodsOf(
-  writer,
-  "abort",
-  "close",
-  "releaseLock",
-  "write",
-);
+export const nativeReader: Pick<Reader, "cancel" | "read" | "releaseLock"> = {
+  cancel: reader.cancel,
+  read: reader.read,
+  releaseLock: reader.releaseLock,
+};
 
-export const nativeReaderClosed: (this: Reader) => Promise<void> = /* @__PURE__ */ getterOf(reader, "closed");
-export const nativeByobReaderClosed: (this: ByobReader) => Promise<void> = /* @__PURE__ */ getterOf(
-  byobReader,
-  "closed",
-);
-export const nativeWriterClosed: (this: Writer) => Promise<void> = /* @__PURE__ */ getterOf(writer, "closed");
-export const nativeWriterDesiredSize: (this: Writer) => number | null = /* @__PURE__ */ getterOf(writer, "desiredSize");
-export const nativeWriterReady: (this: Writer) => Promise<void> = /* @__PURE__ */ getterOf(writer, "ready");
+export const nativeByobReader: Pick<ByobReader, "cancel" | "read"> = {
+  cancel: byobReader.cancel,
+  read: byobReader.read,
+};
+export const nativeWriter: Pick<Writer, "abort" | "close" | "releaseLock" | "write"> = {
+  abort: writer.abort,
+  close: writer.close,
+  releaseLock: writer.releaseLock,
+  write: writer.write,
+};
+
+export const nativeReaderClosed: (this: Reader) => Promise<void> = getterOf(reader, "closed");
+export const nativeByobReaderClosed: (this: ByobReader) => Promise<void> = getterOf(byobReader, "closed");
+export const nativeWriterClosed: (this: Writer) => Promise<void> = getterOf(writer, "closed");
+export const nativeWriterDesiredSize: (this: Writer) => number | null = getterOf(writer, "desiredSize");
+export const nativeWriterReady: (this: Writer) => Promise<void> = getterOf(writer, "ready");
 
 export function isNativeReadableStreamLocked(stream: object): boolean {
   return readableLocked.call(stream);

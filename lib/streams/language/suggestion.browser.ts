@@ -10,10 +10,14 @@ export function quoted(text: string): string {
   return JSON.stringify(text.slice(0, 40));
 }
 
+export function webStream(_value: unknown, kind: "Readable" | "Writable"): string {
+  return `a ${kind}Stream`;
+}
+
 /** Returns an unknown name with a hint: all known ones. */
 export function hinted(path: string, name: string, known: readonly string[]): string {
   return `"${path + name}": use ${known}`;
 }
 
-// Does nothing: only types refuse misspelt members in pages.
-export function refuseMisspelt(): void {}
+// These do nothing: only types refuse misspelt members, and options of functions that have none, in pages.
+export { noop as refuseMisspelt, noop as refuseOptions } from "./promises.ts";

@@ -79,7 +79,7 @@ export function hasBrand(getter: (this: unknown) => unknown, value: unknown): bo
   }
 }
 
-const abortedOf = /* @__PURE__ */ (() => getterOf(AbortSignal.prototype, "aborted"))();
+const abortedOf = getterOf(AbortSignal.prototype, "aborted");
 
 /** Whether a value is an AbortSignal, of any prototype. */
 export function isAbortSignal(value: unknown): value is AbortSignal {

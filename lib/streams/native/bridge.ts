@@ -1,6 +1,7 @@
 import { ReadableStream } from "#streams/readable_stream";
 import { endedSideOf } from "#streams/lazy_side";
-import { lockedError, mustBe, refuseOptions } from "../language/errors.ts";
+import { refuseOptions } from "#streams/suggestion";
+import { lockedError, mustBe } from "../language/errors.ts";
 import {
   asStreamPair,
   hasNativeByteStreams,

@@ -1,4 +1,4 @@
-import { hasNodeStreams } from "#streams/host";
+import { webStream } from "#streams/suggestion";
 import { mustBe } from "../language/errors.ts";
 import { isNativeReadableStream, isNativeWritableStream } from "../language/native_classes.ts";
 import { NativeReadableEnd, NativeWritableEnd } from "../native/ends/native_ends.ts";
@@ -73,7 +73,7 @@ export function toReadableEnd(value: unknown, name: string): ReadableEnd {
   const state = readableStreamStateOf(value);
   if (state !== undefined) return new OwnReadableEnd(state);
   if (isNativeReadableStream(value)) return new NativeReadableEnd(value);
-  throw noStream(value, name, "Readable");
+  throw mustBe(name, webStream(value, "Readable"));
 }
 
 /** Returns the destination of a pipe. @throws {TypeError} if the value is not a WritableStream of this package or a native one. */
@@ -81,13 +81,7 @@ export function toWritableEnd(value: unknown, name: string): WritableEnd {
   const state = writableStreamStateOf(value);
   if (state !== undefined) return new OwnWritableEnd(state);
   if (isNativeWritableStream(value)) return new NativeWritableEnd(value);
-  throw noStream(value, name, "Writable");
-}
-
-/** Makes the error for a value that is not a web stream; for a stream of `node:stream`, it names the conversion function. */
-function noStream(value: unknown, name: string, kind: "Readable" | "Writable"): TypeError {
-  const hint = hasNodeStreams && Object(value).on ? `: use fromNode${kind}() of @millrace/streams/node` : "";
-  return mustBe(name, `a ${kind}Stream${hint}`);
+  throw mustBe(name, webStream(value, "Writable"));
 }
 
 /** Converts a ReadableWritablePair in the order of its members' names; throws a TypeError if that is impossible. */
@@ -98,7 +92,7 @@ export function toPipeTransform(
   const { readable } = pair;
   // The second check would make the native side of a stream of this package, which every later lock would also lock.
   if (readableStreamStateOf(readable) === undefined && !isNativeReadableStream(readable)) {
-    throw noStream(readable, "the transform's readable", "Readable");
+    throw mustBe("the transform's readable", webStream(readable, "Readable"));
   }
   const writable = pair.writable as object;
   const writableEnd = toWritableEnd(writable, "the transform's writable");

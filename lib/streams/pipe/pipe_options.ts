@@ -1,4 +1,4 @@
-import { mustBe } from "../language/errors.ts";
+import { mustBe, refuseUnknown } from "../language/errors.ts";
 import { isAbortSignal, toDictionary } from "../language/webidl.ts";
 
 /**
@@ -74,14 +74,17 @@ export interface PipeOptions {
 }
 
 /**
+ * @param owner The function that refuses unknown options; the standard ignores them.
  * @throws {TypeError} if the value is not an object, or its `signal` is not an AbortSignal.
  * @see {@link https://streams.spec.whatwg.org/#dictdef-streampipeoptions}
  */
-export function toPipeOptions(value: unknown): PipeOptions {
+export function toPipeOptions(value: unknown, owner?: string): PipeOptions {
   const options = toDictionary(value, "the pipe's options");
   const { preventAbort, preventCancel, preventClose, signal } = options; // in the order of their names
   if (signal !== undefined && !isAbortSignal(signal)) throw mustBe("signal", "an AbortSignal");
-  return { preventAbort, preventCancel, preventClose, signal, counts: toCounts(options.counts) };
+  const known = { preventAbort, preventCancel, preventClose, signal, counts: toCounts(options.counts) };
+  if (owner) refuseUnknown(owner, options, known);
+  return known;
 }
 
 function toCounts(value: unknown): PipeCounts | undefined {

@@ -1,8 +1,5 @@
-import { isNativeReadableStream, isNativeWritableStream, nativeStream } from "../language/native_classes.ts";
-import { refuseUnknown } from "../language/errors.ts";
+import { nativePipeThrough, nativePipeTo } from "../language/native_classes.ts";
 import { attempt, markAsHandled } from "../language/promises.ts";
-import { readableStreamStateOf } from "../native/feeds/readable_feed.ts";
-import { writableStreamStateOf } from "../native/feeds/writable_feed.ts";
 import { Pipe } from "./pipe.ts";
 import { type ReadableEnd, toPipeTransform, toReadableEnd, toWritableEnd, type WritableEnd } from "./pipe_ends.ts";
 import { type PipeOptions, type StreamPipeOptions, toPipeOptions } from "./pipe_options.ts";
@@ -36,22 +33,24 @@ export function pipeTo<T>(
   destination: globalThis.WritableStream<T>,
   options?: StreamPipeOptions,
 ): Promise<void> {
-  return attempt(() => {
-    if (isNative(source, destination, options)) return nativeStream.pipeTo.call(source, destination, options);
-    return pipeStreams(source, destination, options);
-  }) as Promise<void>;
+  return pipeStreams(source, destination, options, "pipeTo()");
 }
 
-/** Pipes as the standard's method of a stream of this package, which ignores unknown options. */
-export function pipeStreams<T>(
-  source: globalThis.ReadableStream<T>,
-  destination: globalThis.WritableStream<T>,
-  options?: StreamPipeOptions,
+/** Pipes as the standard's method does, which ignores unknown options, or as `owner`, which does not. */
+export function pipeStreams(
+  source: globalThis.ReadableStream,
+  destination: globalThis.WritableStream,
+  given: StreamPipeOptions | undefined,
+  owner?: string,
 ): Promise<void> {
   return attempt(() => {
     const readable = toReadableEnd(source, "the source");
     const writable = toWritableEnd(destination, "the destination");
-    return startPipe(readable, writable, toPipeOptions(options));
+    const options = toPipeOptions(given, owner);
+    if (areNative(readable, writable, options)) {
+      return nativePipeTo.call(source, destination, options as StreamPipeOptions);
+    }
+    return startPipe(readable, writable, options);
   }) as Promise<void>;
 }
 
@@ -88,34 +87,29 @@ export function pipeThrough<T, U>(
   transform: { readable: globalThis.ReadableStream<U>; writable: globalThis.WritableStream<T> },
   options?: StreamPipeOptions,
 ): globalThis.ReadableStream<U> {
-  const readable = toReadableEnd(source, "the source");
-  const pair = toPipeTransform(transform);
-  if (isNative(source, pair.writable, options)) {
-    return nativeStream.pipeThrough.call(source, pair as unknown as ReadableWritablePair, options) as never;
-  }
-  return pipeThroughEnds(readable, pair, options) as globalThis.ReadableStream<U>;
+  return pipeStreamThrough(source, transform, options, "pipeThrough()") as globalThis.ReadableStream<U>;
 }
 
-/** Pipes through a transform as the standard's method does after its conversions; returns the transform's readable end. */
-export function pipeThroughEnds(
-  source: ReadableEnd,
-  pair: ReturnType<typeof toPipeTransform>,
-  options?: StreamPipeOptions,
+/** Pipes through a transform, with options as in {@linkcode pipeStreams}. */
+export function pipeStreamThrough(
+  source: globalThis.ReadableStream,
+  transform: unknown,
+  given: StreamPipeOptions | undefined,
+  owner?: string,
 ): object {
-  markAsHandled(startPipe(source, pair.writableEnd, toPipeOptions(options)));
+  const readable = toReadableEnd(source, "the source");
+  const pair = toPipeTransform(transform);
+  const options = toPipeOptions(given, owner);
+  if (areNative(readable, pair.writableEnd, options)) {
+    return nativePipeThrough.call(source, pair as unknown as ReadableWritablePair, options as never);
+  }
+  markAsHandled(startPipe(readable, pair.writableEnd, options));
   return pair.readable;
 }
 
-/**
- * Whether both are native: the runtime's own pipe sees their states at once, so it is faster and more exact.
- *
- * @throws {TypeError} if an option is unknown, which the standard's methods ignore.
- */
-function isNative(source: unknown, destination: unknown, options?: StreamPipeOptions): boolean {
-  refuseUnknown("pipe", options, toPipeOptions({}));
-  return options?.counts === undefined && readableStreamStateOf(source) === undefined &&
-    writableStreamStateOf(destination) === undefined &&
-    isNativeReadableStream(source) && isNativeWritableStream(destination);
+/** Whether both are native: the runtime's own pipe sees their states at once, so it is faster and more exact. */
+function areNative(source: ReadableEnd, destination: WritableEnd, { counts }: PipeOptions): boolean {
+  return source.isNative && destination.isNative && counts === undefined;
 }
 
 /** Locks both ends and starts the pipe. @throws {TypeError} if an end is locked. */

@@ -39,8 +39,7 @@ import {
   setReadableStreamStateOf,
 } from "../native/feeds/readable_feed.ts";
 import type { StreamPipeOptions } from "../pipe/pipe_options.ts";
-import { toPipeTransform, toReadableEnd } from "../pipe/pipe_ends.ts";
-import { pipeStreams, pipeThroughEnds } from "../pipe/pipe_to.ts";
+import { pipeStreams, pipeStreamThrough } from "../pipe/pipe_to.ts";
 import { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../queuing/chunk_queue.ts";
 import { ReadableStreamAsyncIterator } from "./async_iterator.ts";
 import type { ReadableStreamBYOBReader } from "./byob_reader.ts";
@@ -218,7 +217,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<any> {
     options: StreamPipeOptions | undefined = undefined,
   ): globalThis.ReadableStream<T> {
     if (!isObject(this) || !(#state in this)) return super.pipeThrough(transform, options);
-    return pipeThroughEnds(toReadableEnd(this, "the source"), toPipeTransform(transform), options) as never;
+    return pipeStreamThrough(this, transform, options) as never;
   }
 
   /**

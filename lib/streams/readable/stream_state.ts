@@ -11,9 +11,9 @@ import {
 } from "../language/promises.ts";
 import { hasReadMany } from "#streams/host";
 import {
+  nativeGetReader,
   NativeReadableStreamBYOBReader,
   NativeReadableStreamDefaultReader,
-  nativeStream,
 } from "../language/native_classes.ts";
 import {
   lockSide,
@@ -59,7 +59,7 @@ export function disturb(stream: ReadableStreamState): void {
   const { nativeSide, reader, shell } = stream;
   if (nativeSide === undefined || nativeSide !== shell) return;
   if (reader === undefined) {
-    readIdly(stream, nativeStream.getReader.call(nativeSide as globalThis.ReadableStream));
+    readIdly(stream, nativeGetReader.call(nativeSide as globalThis.ReadableStream));
     releaseIdleLock(stream);
   } else if (!hasReadMany && reader.nativeSide !== undefined) {
     readIdly(stream, reader.nativeSide);

@@ -7,10 +7,10 @@ import {
   isNativeWritableStreamLocked,
   nativeByobReader,
   nativeByobReaderClosed,
+  nativeGetReader,
+  nativeGetWriter,
   nativeReader,
   nativeReaderClosed,
-  nativeStream,
-  nativeWritable,
   nativeWriter,
   nativeWriterClosed,
   nativeWriterDesiredSize,
@@ -58,7 +58,7 @@ export class NativeReadableEnd implements SourceAlgorithms {
   }
 
   acquire(): ReadableStreamState {
-    this.#reader = nativeStream.getReader.call(this.#stream) as globalThis.ReadableStreamDefaultReader;
+    this.#reader = nativeGetReader.call(this.#stream) as globalThis.ReadableStreamDefaultReader;
     const state = createReadableStream(this, 0);
     const controller = this.#controller = state.controller as DefaultControllerState;
     react(nativeReaderClosed.call(this.#reader), () => this.#endBy(() => controller.close()), (error) => {
@@ -123,7 +123,7 @@ export class FromNativeByteSource implements SourceAlgorithms {
     if (!hasNativeByteStreams) return undefined;
     let reader: globalThis.ReadableStreamBYOBReader;
     try {
-      reader = nativeStream.getReader.call(stream, { mode: "byob" }) as globalThis.ReadableStreamBYOBReader;
+      reader = nativeGetReader.call(stream, { mode: "byob" }) as globalThis.ReadableStreamBYOBReader;
     } catch {
       return undefined;
     }
@@ -199,7 +199,7 @@ export class NativeWritableEnd implements SinkAlgorithms {
 
   acquire(writes: PendingWrites): WritableStreamState {
     this.#writes = writes;
-    this.#writer = nativeWritable.getWriter.call(this.#stream);
+    this.#writer = nativeGetWriter.call(this.#stream);
     this.#state = createWritableStream(this, Infinity, undefined);
     this.#state.controller.started = true;
     if (isNativeClosing(this.#stream)) this.#state.closeRequest = CLOSING;
@@ -276,7 +276,7 @@ export class NativeWritableEnd implements SinkAlgorithms {
 
 /** Makes a WritableStream that writes to a native one, chunk by chunk. */
 export function fromNativeSink(stream: globalThis.WritableStream): WritableStreamState {
-  const writer = nativeWritable.getWriter.call(stream);
+  const writer = nativeGetWriter.call(stream);
   let aborted: Promise<void>;
   const sink: SinkAlgorithms = {
     write: (chunk) => nativeWriter.write.call(writer, chunk),
