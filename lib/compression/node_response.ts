@@ -22,6 +22,7 @@ interface Methods {
   end(chunk?: unknown, encoding?: unknown, callback?: unknown): unknown;
   writeHead(status: number, ...rest: unknown[]): unknown;
   flushHeaders(): void;
+  addTrailers(trailers: unknown): void;
 }
 
 interface Queued {
@@ -47,6 +48,7 @@ class NodeResponse {
   #releaseHead: (() => void) | undefined;
   #encoding: Encoding | undefined;
   #isMarked = false;
+  #hasTrailers = false;
   #encoder: BodyEncoder | undefined;
   /** The compressed body, if `end()` got all of it. */
   #whole: Uint8Array | undefined;
@@ -66,12 +68,13 @@ class NodeResponse {
     this.#settings = settings;
     this.#req = req;
     this.#res = res;
-    const { write, end, writeHead, flushHeaders } = res as unknown as Methods;
+    const { write, end, writeHead, flushHeaders, addTrailers } = res as unknown as Methods;
     this.#plain = {
       write: write.bind(res),
       end: end.bind(res),
       writeHead: writeHead.bind(res),
       flushHeaders: flushHeaders?.bind(res),
+      addTrailers: addTrailers?.bind(res),
     };
   }
 
@@ -88,6 +91,11 @@ class NodeResponse {
         this.#withHead(() => this.#plain.flushHeaders());
       },
       flush: () => this.#flush(),
+      addTrailers: (trailers) => {
+        this.#hasTrailers = true;
+        if (this.#releaseHead !== undefined) this.#makeHead(); // without the length, which would drop them
+        this.#plain.addTrailers(trailers);
+      },
     };
     Object.assign(res, methods);
     res.once("close", () => this.#closed());
@@ -123,7 +131,7 @@ class NodeResponse {
     }
     this.#encoding = encoding;
     this.#mark(fields, encoding.coding);
-    const isChunked = res.hasHeader("transfer-encoding") || res.hasHeader("trailer");
+    const isChunked = this.#hasTrailers || res.hasHeader("transfer-encoding") || res.hasHeader("trailer");
     if (this.#whole && !isChunked) fields.set("content-length", String(this.#whole.length));
   }
 
@@ -135,17 +143,23 @@ class NodeResponse {
   #writeHead(status: number, ...rest: unknown[]): unknown {
     const isStatus = Number.isInteger(status) && status >= 100 && status <= 999;
     if (this.#releaseHead !== undefined) this.#makeHead();
-    // The runtime's method throws.
-    if (!isStatus || this.#res.headersSent) return this.#plain.writeHead(status, ...rest);
-    if (!this.#isDecided) {
+    // The runtime's method throws, unless the coding has been chosen already.
+    if (!isStatus || this.#res.headersSent || this.#isDecided) return this.#plain.writeHead(status, ...rest);
+    this.#res.statusCode = status;
+    const message = typeof rest[0] === "string" ? rest.shift() as string : undefined;
+    if (message !== undefined) this.#res.statusMessage = message;
+    setHeaders(this.#res, rest.find((each) => each !== undefined && each !== null));
+    const isKnown = this.#hasTrailers || this.#res.hasHeader("content-length") || this.#res.hasHeader("trailer");
+    // Only if the length matters can the head wait for it.
+    const mayWait = this.#req.httpVersionMajor === 1 && status >= 200 && !isKnown;
+    if (message !== undefined || !mayWait) return this.#makeHead(message);
+    const release = holdHead(this.#res, () => this.#makeHead());
+    this.#releaseHead = () => {
+      this.#releaseHead = undefined;
+      release();
       this.#res.statusCode = status;
-      const message = typeof rest[0] === "string" ? rest.shift() as string : undefined;
-      if (message !== undefined) this.#res.statusMessage = message;
-      setHeaders(this.#res, rest.find((each) => each !== undefined && each !== null));
-      if (message === undefined && this.#mayWait(status)) return this.#hold(status);
-      return this.#makeHead(message);
-    }
-    return this.#plain.writeHead(status, ...rest);
+    };
+    return this.#res;
   }
 
   #makeHead(message?: string): unknown {
@@ -153,23 +167,6 @@ class NodeResponse {
     return this.#withHead(() => {
       return this.#plain.writeHead(this.#res.statusCode, ...(message === undefined ? [] : [message]));
     });
-  }
-
-  /** Whether the head can wait for the body's length: only if the length matters, and no errors are to be reported at once. */
-  #mayWait(status: number): boolean {
-    const isKnown = this.#res.hasHeader("content-length") || this.#res.hasHeader("trailer");
-    return this.#req.httpVersionMajor === 1 && status >= 200 && !isKnown;
-  }
-
-  #hold(status: number): ServerResponse {
-    const res = this.#res;
-    const release = holdHead(res, () => this.#makeHead());
-    this.#releaseHead = () => {
-      this.#releaseHead = undefined;
-      release();
-      res.statusCode = status;
-    };
-    return res;
   }
 
   /** Runs a step that sends the head. If the runtime refuses the step, the next step chooses the coding again. */
@@ -295,17 +292,17 @@ class NodeResponse {
       await pump(encoder.steps(chunk), (output) => this.#putAndWait(output));
       if (this.#isClosed) return;
       this.#queue.shift();
-      if (isLast) return this.#endLate(encoder.finish(), written);
+      if (isLast) {
+        const output = encoder.finish();
+        Reflect.deleteProperty(this.#res, "writableEnded");
+        this.#endWith(output, written);
+        for (const step of this.#late.splice(0)) step();
+        return;
+      }
       if (written !== undefined) this.#waiting.push(written);
     }
     this.#flush();
     if (!needsDrain(this.#res)) this.#res.emit("drain"); // earlier writes have returned false
-  }
-
-  #endLate(output: Uint8Array[], written: Written | undefined): void {
-    Reflect.deleteProperty(this.#res, "writableEnded");
-    this.#endWith(output, written);
-    for (const step of this.#late.splice(0)) step();
   }
 
   /** Sends output; settles when the response has room, or is closed. */

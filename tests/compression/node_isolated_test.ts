@@ -381,18 +381,35 @@ test("a listener for drain that was there before hears of the room that there is
   assert.equal((await decompress(got.bytes, { format: "gzip" })).length, 80 * 65_536);
 });
 
-test("Content-Length does not come beside Transfer-Encoding or trailers", async () => {
-  const served = await protocols["http/1.1"](compressed((req, res) => {
-    html(res);
-    if (req.url === "/chunked") res.setHeader("transfer-encoding", "chunked");
-    else res.setHeader("trailer", "x-time");
-    res.addTrailers({ "x-time": "1" });
+/** Steps of a handler that adds trailers before its end, in their orders. */
+const TRAILING: Readonly<Record<string, (res: ServerResponse) => unknown>> = {
+  add: (res) => res.addTrailers({ "x-time": "1" }),
+  head: (res) => res.writeHead(200),
+  write: (res) => res.write(PAGE),
+};
+const ORDERS = [
+  ...["add", "add/head", "head/add", "add/write", "write/add"],
+  ...["add/head/write", "head/add/write", "head/write/add"],
+];
+
+test("trailers that arrive without compression arrive with it, and no Content-Length comes beside them", async () => {
+  const handle: Handler = (req, res) => {
+    const [, type, field, ...steps] = req.url!.split("/");
+    res.setHeader("content-type", type === "html" ? "text/html" : "image/png");
+    if (field === "chunked") res.setHeader("transfer-encoding", "chunked");
+    if (field === "trailer") res.setHeader("trailer", "x-time");
+    for (const step of steps) TRAILING[step](res);
     res.end(PAGE);
-  }));
-  for (const path of ["/chunked", "/trailer"]) {
-    const got = await get(served, { path, accepted: "gzip" });
-    assert.equal(got.headers["content-length"], undefined);
-    assert.equal(await textOfGot(got), PAGE);
+  };
+  const [bare, wrapped] = await Promise.all([handle, compressed(handle)].map(protocols["http/1.1"]));
+  const fields = ["html", "png"].flatMap((type) => ["none", "chunked", "trailer"].map((field) => `/${type}/${field}/`));
+  const paths = fields.flatMap((path) => ORDERS.map((order) => path + order));
+  for (const path of paths) {
+    const [plain, got] = await Promise.all([bare, wrapped].map((served) => get(served, { path, accepted: "gzip" })));
+    assert.equal(await textOfGot(got), await textOfGot(plain), path);
+    assert.deepEqual({ ...got.trailers, ...plain.trailers }, got.trailers, path);
+    const isChunked = got.headers["transfer-encoding"] !== undefined;
+    assert.ok(!isChunked || got.headers["content-length"] === undefined, path);
   }
 });
 

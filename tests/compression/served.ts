@@ -15,6 +15,8 @@ export interface Got {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly bytes: Uint8Array;
+  /** Undefined with HTTP/2. */
+  readonly trailers?: Readonly<Record<string, string | undefined>>;
 }
 
 export interface Asked {
@@ -103,7 +105,12 @@ export async function get(served: Served, asked: Asked): Promise<Got> {
   const { status, headers, body } = await served.open(asked);
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);
-  return { status, headers, bytes: new Uint8Array(Buffer.concat(chunks)) };
+  return {
+    status,
+    headers,
+    bytes: new Uint8Array(Buffer.concat(chunks)),
+    trailers: (body as IncomingMessage).trailers,
+  };
 }
 
 const formats: Readonly<Record<string, Format>> = { zstd: "zstd", br: "brotli", gzip: "gzip" };
