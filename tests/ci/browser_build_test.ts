@@ -171,6 +171,14 @@ describe("what is built for browsers", { skip: runtime !== "node" && "it is the 
     assert.throws(() => readable.getReader({ mode: "byob" }), /^TypeError: Cannot get a BYOB reader/);
     const Constructor = readable.constructor as typeof globalThis.ReadableStream;
     assert.equal(Object.getPrototypeOf(new Constructor({ type: "bytes" })), globalThis.ReadableStream.prototype);
+    const mine = new RangeError("mine");
+    const failing = () => {
+      throw mine;
+    };
+    assert.throws(() => new Constructor({ type: "bytes", start: failing }), mine);
+    assert.throws(() => new Constructor({ type: "bytes", autoAllocateChunkSize: 0 }), /autoAllocateChunkSize/);
+    assert.throws(() => new Constructor({ type: "bytes" }, { size: () => 1 } as never), /size/);
+    assert.throws(() => new Constructor({ type: "text" as "bytes" }), /must be "bytes" or undefined, not "text"/);
     const [both] = await bundle("ReadableStream, TransformStream", false);
     await writeFile(join(folder, "with_bytes.mjs"), both);
     const { ReadableStream, TransformStream: Second } = await load("with_bytes.mjs");

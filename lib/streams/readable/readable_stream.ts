@@ -304,7 +304,8 @@ function setUpFromUnderlyingSource(underlyingSource: unknown, strategy: unknown)
     try {
       // Programs for one runtime may use its own types, such as Bun's "direct".
       return new NativeReadableStream(underlyingSource as never, strategy as never) as never;
-    } catch {
+    } catch (error) {
+      if (source.type === "bytes") throw error; // of the source or the strategy
       throw badValue(`the underlying source's type must be "bytes" or undefined, not "${source.type}"`);
     }
   } else {
