@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import fc from "fast-check";
+import { BatchedWritableStream } from "../../lib/batch/mod.ts";
 import { currentPause } from "../../lib/streams/shortcuts/task.ts";
 import { tries } from "../support/long_run.ts";
-import { turn } from "../support/waits.ts";
+import { pause, turn } from "../support/waits.ts";
 import { mixedSets, nativeSet, ourSet, type StreamSet } from "./stream_sets.ts";
 
 /** A queue's high-water mark: in chunks, or in bytes. */
@@ -150,6 +151,36 @@ async function staysWithin(plan: Plan, set: StreamSet): Promise<void> {
 for (const set of [nativeSet, ourSet, ...mixedSets]) {
   it(`${set.name} never have more chunks in flight than the high-water marks allow`, async () => {
     await fc.assert(fc.asyncProperty(plans, (plan) => staysWithin(plan, set)), { numRuns: tries(120) });
+  });
+}
+
+const nativeIntoOurs = { ...ourSet, name: "our sinks and native pipes", ReadableStream: nativeSet.ReadableStream };
+
+for (const set of [nativeSet, ourSet, nativeIntoOurs, ...mixedSets]) {
+  it(`a pipe never writes to a stream whose mark is 0, nor closes it: ${set.name}`, async () => {
+    const seen: unknown[] = [];
+    const sink = { write: () => void seen.push("write"), close: () => void seen.push("close") };
+    const batches = { writev: () => void seen.push("writev"), close: () => void seen.push("close") };
+    const through = { transform: () => void seen.push("transform"), flush: () => void seen.push("flush") };
+    const ends: WritableStream[] = [
+      new set.WritableStream(sink, { highWaterMark: 0 }),
+      new set.WritableStream(sink, { highWaterMark: 0, size: () => 0.5 }),
+      new set.TransformStream(through, { highWaterMark: 0 }, { highWaterMark: 1 }).writable,
+      new BatchedWritableStream(batches, { highWaterMark: 0 }) as WritableStream,
+    ];
+    for (const end of ends) {
+      for (const chunks of [[1, 2], []]) {
+        const source = new set.ReadableStream({
+          pull: (controller) => chunks.length > 0 ? controller.enqueue(chunks.pop()) : controller.close(),
+        }, { highWaterMark: 0 });
+        const stop = new AbortController();
+        const options = { signal: stop.signal, preventAbort: true, preventCancel: true };
+        const piped = set.pipeTo(source, end, options).then(() => seen.push("piped"), () => "stopped");
+        await pause(2);
+        stop.abort();
+        assert.deepEqual([await piped, seen], ["stopped", []]);
+      }
+    }
   });
 }
 

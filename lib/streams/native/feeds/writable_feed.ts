@@ -54,7 +54,8 @@ export class NativeWritableSink implements UnderlyingSink<unknown>, NativeProduc
    */
   strategy(highWaterMark: number): QueuingStrategy | undefined {
     const { highWaterMark: own, sizeAlgorithm } = this.stream.controller;
-    return own === 0 || (own <= 1 && !sizeAlgorithm) ? undefined : { highWaterMark, size: () => this.#chunkCame() };
+    if (own === 0) return { highWaterMark: 0 };
+    return own <= 1 && !sizeAlgorithm ? undefined : { highWaterMark, size: () => this.#chunkCame() };
   }
 
   #chunkCame(): number {
