@@ -56,6 +56,8 @@ test("TextDecoderStream takes memory that threads share, whole or a view of it",
 
 test("TextDecoderStream refuses what is not bytes", async () => {
   for (const chunk of [undefined, null, 1, "text", {}, []]) await assert.rejects(decoded([chunk]), TypeError);
+  // Not left to decode(): WebKit's takes null, too.
+  for (const chunk of [undefined, null]) await assert.rejects(decoded([chunk]), /^TypeError: a chunk must be/);
 });
 
 test("TextDecoderStream has the options of TextDecoder", async () => {

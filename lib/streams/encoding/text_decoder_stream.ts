@@ -86,8 +86,8 @@ class Decoding implements TransformerAlgorithms {
 
   /** @see {@link https://encoding.spec.whatwg.org/#decode-and-enqueue-a-chunk} */
   transform(chunk: unknown): void {
-    // Decode() treats undefined as no chunk.
-    if (chunk === undefined) throw mustBe("a chunk", "an ArrayBuffer or a view of one");
+    // Decode() treats undefined as no chunk, and WebKit's null, too.
+    if (chunk === undefined || chunk === null) throw mustBe("a chunk", "an ArrayBuffer or a view of one");
     const text = this.#decode(chunk);
     if (text !== "") this.#state.enqueue(text);
   }
