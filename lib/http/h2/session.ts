@@ -292,6 +292,7 @@ export class Session
     if (isNews && !this.#isEndNear) this.#owner.onFree(this);
     this.#isScheduled = false;
     if (this.#isEndHere) return;
+    if (this.#look === "due") this.#schedule(); // the owner has started requests
     this.#sender.pump();
     if (this.#streams.size === 0) {
       if (this.#isEndNear && (this.#proof === "none" || this.#proof === "overdue")) {
