@@ -6,7 +6,7 @@ import { type BodyReader, type BodySource, fieldOf, type StreamTraits } from "./
 import { decodedBody } from "./decoded_body.ts";
 import { NodeBody } from "./gathered_body.ts";
 import { ByteStreamBody, StreamBody } from "./stream_body.ts";
-import { alreadyRead, UploadError } from "./upload_error.ts";
+import { UploadError } from "./upload_error.ts";
 import type { InnerOptions, SaveBodyOptions } from "./upload_options.ts";
 import { Interval, Timer } from "../../timers/mod.ts";
 
@@ -91,7 +91,7 @@ export function openBody(
     return openStream(source, { isReceived: false, leavesBody, ownsChunks: false, readsAhead: false });
   }
   if (isBodyMixin(source)) {
-    if (source.bodyUsed) throw alreadyRead();
+    if (source.bodyUsed) throw new TypeError("The body of the request has been read already");
     if (source.body === null) return emptyBody;
     const readsAhead = readsAheadOfChunks && source.headers.has("transfer-encoding");
     return openStream(source.body, { isReceived: true, leavesBody, ownsChunks, readsAhead });

@@ -123,6 +123,11 @@ export class Refusal extends Error {
     this.fields = fields;
     this.members = members;
   }
+
+  /** Returns the refusal with more fields, which do not replace its own ones. */
+  withFields(fields: Members<string>): Refusal {
+    return new Refusal(this.code, this.message, { ...fields, ...this.fields }, this.cause, this.members);
+  }
 }
 
 /** Makes a refusal for a temporary reason: the client may retry. */
@@ -138,10 +143,6 @@ export function quoted(name: string): string {
 export function nameTaken(name: string, cause?: unknown): UploadError {
   const message = `Cannot store ${JSON.stringify(name)}: there is a file of that name`;
   return new UploadError("EXISTS", message, cause === undefined ? undefined : { cause });
-}
-
-export function alreadyRead(): TypeError {
-  return new TypeError("The body of the request has been read already: uploads come before body parsers");
 }
 
 export function leftError(cause: unknown): UploadError {

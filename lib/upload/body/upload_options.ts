@@ -1,4 +1,4 @@
-import { pathOption, type Undoable } from "../../files/internal.ts";
+import { pathOption } from "../../files/internal.ts";
 import { ALGORITHMS, type DigestAlgorithm } from "../../semantics/mod.ts";
 import {
   bool,
@@ -122,8 +122,6 @@ export interface InnerOptions {
   readonly rateWindow?: number;
   /** Returns the type of a form's file by its name and the type that the sender gives, if any. */
   readonly typeOf?: (given: string | undefined, filename: string) => string;
-  /** Receives the undo of each stored file. */
-  readonly made?: Undoable[];
 }
 
 export function bodyMembers(): SchemaOf<

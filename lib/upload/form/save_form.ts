@@ -184,21 +184,20 @@ type SavedFormFile = FormPart & SavedBody;
 /** The files of a form: all of them get their names, or none does. */
 class FormFiles {
   readonly #destine: ResolveDestination;
-  readonly #options: FormSettings & InnerOptions;
+  readonly #options: FormSettings;
   readonly #parts: FilePart[] = [];
   /** The paths and streams of all files of the form: no two files may have one destination. */
   readonly #taken = new Set<unknown>();
   /** The sinks whose files do not have their names yet. */
   readonly #sinks: BodySink[] = [];
-  readonly #made: Undoable[];
+  readonly #made: Undoable[] = [];
   #opening: Promise<BodySink> | undefined = undefined;
   /** The reason of the discard, after which no file is kept. */
   #discarded: { readonly reason: unknown } | undefined = undefined;
 
-  constructor(destine: ResolveDestination, options: FormSettings & InnerOptions) {
+  constructor(destine: ResolveDestination, options: FormSettings) {
     this.#destine = destine;
     this.#options = options;
-    this.#made = options.made ?? [];
   }
 
   begin(part: FormPart): FilePart {
@@ -213,11 +212,12 @@ class FormFiles {
     const sinks = this.#sinks;
     sinks.sort((a, b) => Number(a.path === undefined) - Number(b.path === undefined));
     for (let sink = sinks[0]; sink !== undefined; sink = sinks[0]) {
-      // The last file needs no undo, unless the caller may undo the form: nothing can fail after it.
-      const isLastFile = sinks.length === 1 && sink.path !== undefined && this.#options.made === undefined;
+      // The last file needs no undo: nothing can fail after it.
+      const isLastFile = sinks.length === 1 && sink.path !== undefined;
       await sink.commit(isLastFile ? undefined : this.#made);
       sinks.shift();
     }
+    this.#made.length = 0;
     return this.#parts.flatMap((part) => part.saved ?? []);
   }
 

@@ -197,10 +197,8 @@ export interface UploadHandlerOptions
    */
   resumable?: boolean | ResumableOptions;
   /**
-   * Called with each stored file, before its sender gets a response. If it throws, the upload fails with the status of
-   * an `UploadError`, otherwise 500. All files of the request are removed then, except a file that has replaced another
-   * or was changed meanwhile; after a 500, an upload that can be resumed is kept, and the next request for it calls
-   * again. After a kill of the server it may be called twice for a file.
+   * Called with each stored file, before its sender gets a response. If it throws, the sender gets the status of an
+   * `UploadError`, otherwise 500; the file stays. After a kill of the server it may be called twice for a file.
    */
   onComplete?: (upload: CompletedUpload) => void | Promise<void>;
   /**

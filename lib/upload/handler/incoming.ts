@@ -20,7 +20,7 @@ export interface UploadRequest {
   /** The part of the sender's URL before `target`: the path that a router removed, or the empty string. */
   readonly mount: string;
   readonly source: Request | IncomingMessage;
-  /** Returns the body of an admitted request. */
+  /** Returns the body of an admitted request. @throws {TypeError} if another reader has read it. */
   readonly open: (admission: Admission) => BodySource;
   /** The number of body bytes received so far. */
   bytes: number;

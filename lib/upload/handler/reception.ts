@@ -1,4 +1,3 @@
-import { type Undoable, undoAll } from "../../files/internal.ts";
 import type { BodySource } from "../body/body_source.ts";
 import { storeBody } from "../sink/save_body.ts";
 import { storeForm } from "../form/save_form.ts";
@@ -16,11 +15,8 @@ type StoredFile = Omit<CompletedUpload, "digest" | "metadata" | "path"> & { read
 export async function storeUpload(settings: Settings, request: UploadRequest, admitted: Admitted): Promise<Answer> {
   const body = request.open(admitted.admission);
   const { onProgress } = settings.save;
-  const made: Undoable[] = [];
-  const isUndoable = settings.onComplete !== undefined;
   const options: Settings["save"] = {
     ...settings.save,
-    ...(isUndoable && { made }),
     onProgress(progress) {
       request.bytes = progress.bytes;
       onProgress?.(progress);
@@ -32,11 +28,11 @@ export async function storeUpload(settings: Settings, request: UploadRequest, ad
   const size = admitted.admission.announced.expectedBytes;
   const saved = await underConditions(settings, request, name, found, ({ overwrite, claim }) => {
     const only = claim && { only: { found } };
-    const destination = settings.storage.destination(name, { overwrite, contentType, size, isUndoable, ...only });
+    const destination = settings.storage.destination(name, { overwrite, contentType, size, ...only });
     return storeBody(body, destination, { ...options, overwrite, claim });
   });
   const file = { name, bytes: saved.bytes, digest: saved.digest, contentType };
-  await report(settings, [completed(file, saved.path, admitted.info)], made);
+  await settings.onComplete?.(completed(file, saved.path, admitted.info));
   return stored(settings, request, [file], {}, found ? 200 : 201);
 }
 
@@ -82,23 +78,10 @@ async function receiveForm(
     throw storage.explained(error, names.at(-1) ?? "");
   });
   const files = form.files.map(({ name: field, path: _, ...file }, index) => ({ ...file, name: names[index], field }));
-  const told = files.map((file, index) => completed(file, form.files[index].path, info));
-  await report(settings, told, options.made ?? []);
-  return stored(settings, request, files, textsOf(form.fields), files.length > 0 ? 201 : 200);
-}
-
-/** Reports the files of a request; if that fails, removes all of them, except those that have replaced others. */
-async function report(
-  { onComplete }: Settings,
-  files: readonly CompletedUpload[],
-  made: readonly Undoable[],
-): Promise<void> {
-  try {
-    for (const file of files) await onComplete?.(file);
-  } catch (error) {
-    await undoAll(made);
-    throw error;
+  for (const [index, file] of files.entries()) {
+    await settings.onComplete?.(completed(file, form.files[index].path, info));
   }
+  return stored(settings, request, files, textsOf(form.fields), files.length > 0 ? 201 : 200);
 }
 
 export function completed(file: StoredFile, path: string | undefined, info: UploadInfo): CompletedUpload {

@@ -26,7 +26,8 @@ interface PlaceOptions {
   readonly contentType: string;
   /** The announced size, if any, by which the parts of an object are planned. */
   readonly size: number | undefined;
-  readonly isUndoable: boolean;
+  /** Whether storing the file must be undoable. Default: false. */
+  readonly isUndoable?: boolean;
   /** The only file, or absence of a file, that the new file may replace. Default: any. */
   readonly only?: { readonly found: Place | undefined };
 }

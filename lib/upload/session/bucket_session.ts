@@ -17,7 +17,7 @@ import {
 } from "../../s3/internal.ts";
 import type { S3Bucket, S3Object, S3PutOptions } from "../../s3/mod.ts";
 import { nameTaken, Refusal } from "../body/upload_error.ts";
-import { CreatedObject, MARK, objectAt } from "../sink/created_object.ts";
+import { MARK, objectAt } from "../sink/created_object.ts";
 import {
   dataKey,
   folderOf,
@@ -189,8 +189,6 @@ export class BucketSession implements OpenSession {
     this.#parts = this.#data = undefined;
     this.#pieces = [];
     this.#kept = this.#end = 0;
-    const { state, found, name } = this.record;
-    if (state === "storing" && found === undefined) await new CreatedObject(this.#bucket, name!, this.#mark).undo();
   }
 
   async release(): Promise<void> {

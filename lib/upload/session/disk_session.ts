@@ -2,27 +2,28 @@ import { chmodSync, lstatSync, readdirSync, readFileSync, type Stats, truncateSy
 import { dirname, join } from "node:path";
 import {
   flushFolder,
+  identityIn,
   isLockName,
+  isSameFile,
   keepAttributes,
   type NameOptions,
   OpenFile,
   type ProcessLock,
   removeFileNow,
   removeFolderNow,
-  removeIfSame,
   takeName,
   writeAtomically,
   writeFully,
 } from "../../files/internal.ts";
 import { isTemporaryName } from "../../files/mod.ts";
 import type { SaveBodyOptions } from "../body/upload_options.ts";
-import { containedPath, type ContainedPlace, containedPlace, takePlace } from "../sink/contained_path.ts";
+import { type ContainedPlace, containedPlace, takePlace } from "../sink/contained_path.ts";
 import { storageFailure } from "../sink/file_sink.ts";
 import { openSink } from "../sink/open_sink.ts";
 import { type OpenSession, parseRecord, type SessionRecord, SESSIONS, type StoreOptions } from "./session_storage.ts";
 
 export const DATA = "data";
-export const RECORD = "record.json";
+const RECORD = "record.json";
 /** The files of earlier versions: locks, files of forms, and unfinished records. */
 const OLD = /^(?:lock\.\d+(?:\.free)?|wanted|part\.\d+|record\.json\.next)$/;
 const CHUNK_SIZE = 256 * 1024;
@@ -63,8 +64,7 @@ export class DiskSession implements OpenSession {
     return touchedAt(this.#folder);
   }
 
-  async save({ own = identityAt(this.#data), ...given }: SessionRecord): Promise<void> {
-    const record = given.state === "open" ? given : { ...given, own };
+  async save(record: SessionRecord): Promise<void> {
     const path = join(this.#folder, RECORD);
     this.#lock.requireHeld();
     const options = { mode: WRITABLE, flush: this.#options.flush ?? false, followLinks: false, atOnce: true };
@@ -171,7 +171,6 @@ export class DiskSession implements OpenSession {
         await sink.discard(error);
         throw error;
       }
-      await this.save({ ...this.record, own: identityAt(path) }).catch(() => {}); // the file can only not be undone
     }
     removeFileNow(this.#data);
   }
@@ -185,8 +184,9 @@ export class DiskSession implements OpenSession {
     const source = this.#data;
     const data = lstatSync(source, { bigint: true, throwIfNoEntry: false });
     if (data === undefined) return; // the file was stored before this process started
+    const there = lstatSync(reached, { bigint: true, throwIfNoEntry: false });
     // The inode number is not reliable on every system.
-    if (data.nlink !== 1n && identityAt(reached) === identityAt(source)) {
+    if (there !== undefined && data.nlink !== 1n && isSameFile(identityIn(there), identityIn(data))) {
       removeFileNow(source); // the process was killed between linking and unlinking
       return;
     }
@@ -218,26 +218,12 @@ export class DiskSession implements OpenSession {
     this.#lock.requireHeld();
     removeSession(this.#folder);
     this.#lock.release();
-    await this.#undo().catch(() => {}); // the file stays
-  }
-
-  async #undo(): Promise<void> {
-    const { state, found, own, name } = this.record;
-    if (state !== "storing" || found !== undefined || own === undefined) return;
-    const [dev, ino, size, mtimeNs] = own.split(" ").map(BigInt);
-    await removeIfSame(containedPath(name!, this.#directory), { dev, ino, size, mtimeNs, birthtimeNs: 0n });
   }
 
   async release(): Promise<void> {
     await this.settle().catch(() => {}); // the append has reported the failure
     this.#lock.release();
   }
-}
-
-/** Returns what distinguishes a file from others, and from itself before a write, whatever its name and rights are. */
-function identityAt(path: string): string | undefined {
-  const status = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  return status && [status.dev, status.ino, status.size, status.mtimeNs].join(" ");
 }
 
 export function folderOf(directory: string, id: string): string {
@@ -272,9 +258,14 @@ export function removeSession(folder: string): boolean {
   }
 }
 
+/** Whether a session has no record: its removal was cut off, or its creation, which takes a moment. */
+export function lacksRecord(folder: string): boolean {
+  return statusOf(join(folder, RECORD)) === undefined;
+}
+
 export function recordIn(folder: string): SessionRecord | undefined {
-  const path = join(folder, RECORD);
-  return statusOf(path) && parseRecord(readFileSync(path, "utf8"));
+  const text = unlessMissing(() => readFileSync(join(folder, RECORD), "utf8"));
+  return text === undefined ? undefined : parseRecord(text);
 }
 
 /** Returns the time of the last change of a session's data or record; undefined if it has neither. */
@@ -292,5 +283,14 @@ export function statusOf(path: string): Stats | undefined {
 }
 
 export function namesIn(folder: string): string[] {
-  return statusOf(folder) ? readdirSync(folder) : [];
+  return unlessMissing(() => readdirSync(folder)) ?? [];
+}
+
+function unlessMissing<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "ENOENT") return undefined;
+    throw error;
+  }
 }

@@ -10,8 +10,8 @@ import {
   type DiskOptions,
   DiskSession,
   folderOf,
+  lacksRecord,
   namesIn,
-  RECORD,
   recordIn,
   removeSession,
   statusOf,
@@ -100,8 +100,7 @@ export class DiskSessions implements SessionStorage {
     const expiring: Promise<boolean>[] = [];
     for await (const id of this.#ids()) {
       const folder = folderOf(this.#directory, id);
-      // Its removal was cut off, or its creation, which takes a moment.
-      const age = statusOf(join(folder, RECORD)) ? ms : FIRST_DATA;
+      const age = lacksRecord(folder) ? FIRST_DATA : ms;
       if (Date.now() - touchedAt(folder) < age) continue;
       if (expiring.push(this.#expire(id, age)) === AT_ONCE) await Promise.all(expiring.splice(0));
     }

@@ -39,8 +39,6 @@ export interface SessionRecord {
   readonly bytes?: number;
   /** The file that this one replaces, as it was when the state became `storing`. */
   readonly found?: { readonly mtimeMs: number; readonly etag?: string } | undefined;
-  /** The identity of the file that the data becomes, from the state `storing` on; only on a disk. */
-  readonly own?: string | undefined;
   /** Requested digests of the data in base64; set in all states except `open`. */
   readonly digests?: Readonly<Partial<Record<DigestAlgorithm, string>>>;
   /** The response to the upload, repeated if it was lost; set in the state `stored`. */
@@ -108,7 +106,7 @@ export interface OpenSession {
   dropData(): Promise<void>;
   /** Gives the data its name, also repeatedly after a kill. Resolves to the absolute path, if it is a file. */
   store(name: string, options: StoreOptions): Promise<string | undefined>;
-  /** Removes the session and its data, and the file it became, unless that was reported or has replaced another; releases it. */
+  /** Removes the session and its data, and releases it. */
   remove(): Promise<void>;
   release(): Promise<void>;
 }

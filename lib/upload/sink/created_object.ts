@@ -14,17 +14,16 @@ const RETRIES = 4;
 const FIRST_PAUSE = 100;
 
 export class CreatedObject implements Undoable {
-  readonly mark: string;
+  readonly mark: string = randomUUID();
   /** Whether the object has replaced another one, so that it must not be removed. */
   replaced = false;
   readonly #bucket: S3Bucket;
   readonly #key: string;
   #stream: WritableStream<Uint8Array> | undefined = undefined;
 
-  constructor(bucket: S3Bucket, key: string, mark: string = randomUUID()) {
+  constructor(bucket: S3Bucket, key: string) {
     this.#bucket = bucket;
     this.#key = key;
-    this.mark = mark;
   }
 
   /** Notes that closing a stream creates the object, for {@linkcode createdBy}. */

@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { RotatingFileWritable } from "../../files/mod.ts";
 import { described, joinBytes } from "../../streams/internal.ts";
 import { TimeLimit } from "../../timers/mod.ts";
@@ -109,8 +110,9 @@ export async function openSink(
     return await openStreamSink(destination, options.signal);
   }
   const place = containedPlace(destination, options.root);
+  const root = typeof options.root === "object" ? fileURLToPath(options.root) : options.root;
   const given = typeof destination === "string" ? destination : place.path;
-  return await openFileSink(place, shownName(given, options.root as string | undefined), options);
+  return await openFileSink(place, shownName(given, root), options);
 }
 
 function notADestination(destination: unknown): TypeError {

@@ -107,12 +107,12 @@ export async function storeBody(
 async function stored(
   sink: BodySink,
   bytes: number,
-  { digest: algorithm, signal, made }: SaveBodyOptions & InnerOptions,
+  { digest: algorithm, signal }: SaveBodyOptions,
   digest?: string,
 ): Promise<SavedBody> {
   await sink.end();
   signal?.throwIfAborted();
-  await sink.commit(made);
+  await sink.commit();
   return {
     bytes,
     ...(algorithm && digest && { digest: formatDigest(algorithm, digest) }),

@@ -1,14 +1,7 @@
 /** Complete uploads: what responses and objects contain, and what a repeated completion must leave. */
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import test from "node:test";
-import { writeAtomically } from "../../../lib/files/internal.ts";
-import {
-  type CompletedUpload,
-  createUploadHandler,
-  UploadError,
-  type UploadHandlerOptions,
-} from "../../../lib/upload/mod.ts";
+import { createUploadHandler, type UploadHandlerOptions } from "../../../lib/upload/mod.ts";
 import type { Asked, FakeStore, Fault } from "../../s3/fake_store.ts";
 import { withStore } from "../../s3/scene.ts";
 import { inUploads } from "../handler/serving_handler.ts";
@@ -16,20 +9,18 @@ import { filesIn, objectsIn } from "../resumable/exchange_case.ts";
 
 interface Scene {
   /** Sends a request; gives the status, and the location if there is one. */
-  ask(method: string, path: string, fields?: Record<string, string>, body?: string | FormData): Promise<Response>;
+  ask(method: string, path: string, fields?: Record<string, string>, body?: string): Promise<Response>;
   files(): Promise<Record<string, string>>;
-  /** Stores another file under a name, past the handler. */
-  replace(name: string, text: string): Promise<unknown>;
 }
 
 type Use = (scene: Scene, store: FakeStore | undefined) => Promise<void>;
 
-function sceneOf(options: UploadHandlerOptions, rest: Omit<Scene, "ask">): Scene {
+function sceneOf(options: UploadHandlerOptions, files: () => Promise<Record<string, string>>): Scene {
   const { fetch } = createUploadHandler({ resumable: true, overwrite: true, log: () => {}, ...options });
   return {
-    ...rest,
+    files,
     ask: (method, path, fields = {}, body) => {
-      const length: Record<string, string> = typeof body === "string" ? { "content-length": String(body.length) } : {};
+      const length: Record<string, string> = body === undefined ? {} : { "content-length": String(body.length) };
       const init = { method, headers: { ...length, ...fields }, ...(body !== undefined && { body }) };
       return fetch(new Request(new URL(path, "http://localhost"), init));
     },
@@ -38,15 +29,11 @@ function sceneOf(options: UploadHandlerOptions, rest: Omit<Scene, "ask">): Scene
 
 const storages: Readonly<Record<string, (options: Partial<UploadHandlerOptions>, use: Use) => Promise<void>>> = {
   disk: (options, use) =>
-    inUploads((directory) => {
-      const replace = (name: string, text: string): Promise<void> => writeAtomically(join(directory, name), text);
-      return use(sceneOf({ directory, ...options }, { files: () => filesIn(directory), replace }), undefined);
-    }),
+    inUploads((directory) => use(sceneOf({ directory, ...options }, () => filesIn(directory)), undefined)),
   bucket: (options, use) =>
     withStore((store) => {
       const storage = store.bucket({ retries: 0 });
-      const replace = (name: string, text: string): Promise<unknown> => store.bucket().put(name, text);
-      return use(sceneOf({ storage, ...options }, { files: () => Promise.resolve(objectsIn(store)), replace }), store);
+      return use(sceneOf({ storage, ...options }, () => Promise.resolve(objectsIn(store))), store);
     }),
 };
 
@@ -136,91 +123,4 @@ for (const [status, code, told, problem] of refusals) {
       assert.equal((await ask("HEAD", upload)).status, 404);
       assert.deepEqual(await files(), {});
     }));
-}
-
-const DOWN = new Error("the database is down");
-const REFUSED = new UploadError("UNSUPPORTED", "it is no picture");
-
-const data = (fields: Record<string, string> = {}): Record<string, string> => ({
-  ...TUS,
-  "content-type": "application/offset+octet-stream",
-  ...fields,
-});
-
-/** Sends an upload in two requests, of which the last may fail; gives its path. */
-async function sent({ ask }: Scene): Promise<string> {
-  const created = await ask("POST", "/", { ...TUS, "upload-length": "2" }, "");
-  const upload = created.headers.get("location")!;
-  await ask("PATCH", upload, data({ "upload-offset": "0" }), "v1");
-  return upload;
-}
-
-/** Ways to store an upload, after which its sender knows that it has failed, by the errors of each call of `onComplete`. */
-const ways: Readonly<Record<string, readonly [errors: readonly unknown[], send: (scene: Scene) => Promise<Response>]>> =
-  {
-    "PUT": [[DOWN], ({ ask }) => ask("PUT", "/w", {}, "v1")],
-    "PUT that is refused": [[REFUSED], ({ ask }) => ask("PUT", "/w", {}, "v1")],
-    "PUT under a condition": [[DOWN], ({ ask }) => ask("PUT", "/w", { "if-none-match": "*" }, "v1")],
-    "POST": [[DOWN], ({ ask }) => ask("POST", "/", {}, "v1")],
-    "a form whose second file fails": [[undefined, DOWN], ({ ask }) => {
-      const form = new FormData();
-      for (const name of ["a.txt", "b.txt"]) form.append("f", new File([name], name));
-      return ask("POST", "/", {}, form);
-    }],
-    "the draft in one request": [[REFUSED], ({ ask }) => ask("PUT", "/w", { "upload-complete": "?1" }, "v1")],
-    "the draft, removed": [[DOWN], async ({ ask }) => {
-      const { headers } = await ask("PUT", "/w", { "upload-complete": "?1" }, "v1");
-      return ask("DELETE", headers.get("location")!);
-    }],
-    "tus in one request": [[DOWN], ({ ask }) => ask("POST", "/", data({ "upload-length": "2" }), "v1")],
-    "tus that is refused later": [[DOWN, REFUSED], async (scene) => scene.ask("HEAD", await sent(scene), TUS)],
-    "tus, removed": [[DOWN], async (scene) => scene.ask("DELETE", await sent(scene), TUS)],
-  };
-
-for (const [kind, within] of Object.entries(storages)) {
-  for (const [way, [errors, send]] of Object.entries(ways)) {
-    test(`${kind}: of an upload whose onComplete() fails nothing is left, and it can be sent again: ${way}`, () => {
-      const left = [...errors];
-      const told: string[] = [];
-      const onComplete = ({ name }: CompletedUpload): void => {
-        const error = left.shift();
-        if (error !== undefined) throw error;
-        told.push(name);
-      };
-      return within({ onComplete, overwrite: false }, async (scene, store) => {
-        const response = await send(scene);
-        assert.equal(response.ok, response.status === 204, "only a removal succeeds");
-        assert.deepEqual(left, []);
-        assert.deepEqual(await scene.files(), {});
-        if (store !== undefined) assert.deepEqual([...store.objects.keys()], []);
-        told.length = 0;
-        await send(scene);
-        assert.deepEqual(Object.keys(await scene.files()).sort(), told.sort());
-        assert.equal(told.length > 0, true);
-      });
-    });
-  }
-
-  for (
-    const [way, error, send] of [
-      ["PUT", DOWN, ({ ask }: Scene) => ask("PUT", "/w", {}, "v1")],
-      ["the draft", REFUSED, ({ ask }: Scene) => ask("PUT", "/w", { "upload-complete": "?1" }, "v1")],
-    ] as const
-  ) {
-    test(`${kind}: a failed onComplete() takes away no file but the one that was stored: ${way}`, () => {
-      let meanwhile: (() => Promise<unknown>) | undefined;
-      const onComplete = async (): Promise<void> => {
-        await meanwhile?.();
-        throw error;
-      };
-      return within({ onComplete }, async (scene) => {
-        meanwhile = () => scene.replace("w", "newer");
-        assert.equal((await send(scene)).ok, false);
-        assert.deepEqual(await scene.files(), { w: "newer" });
-        meanwhile = undefined;
-        assert.equal((await send(scene)).ok, false);
-        assert.deepEqual(await scene.files(), { w: "v1" }, "the name of a replaced file is not left without one");
-      });
-    });
-  }
 }

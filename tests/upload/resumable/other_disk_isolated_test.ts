@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
-import { createUploadHandler, UploadError, type UploadHandlerOptions } from "../../../lib/upload/mod.ts";
+import { createUploadHandler, type UploadHandlerOptions } from "../../../lib/upload/mod.ts";
 import { cannotMount, onSmallDisk } from "../faults/small_disk.ts";
 import { inUploads } from "../handler/serving_handler.ts";
 import { filesIn } from "./exchange_case.ts";
@@ -53,25 +53,6 @@ for (const flush of [false, true]) {
       }),
   );
 }
-
-test(
-  "an upload that onComplete() refuses leaves nothing on another file system",
-  { skip: cannotMount },
-  () => {
-    const errors = [new Error("the database is down"), new UploadError("UNSUPPORTED", "it is no picture")];
-    const onComplete = (): never => {
-      throw errors.shift();
-    };
-    return onOtherDisk({ onComplete }, async (ask, directory) => {
-      const created = await ask("PUT", "/disk/note", { "upload-complete": "?0" }, "first");
-      const upload = created.headers.get("location")!;
-      assert.equal((await ask("PATCH", upload, LAST, "")).status, 500);
-      assert.deepEqual(await filesIn(directory), { "disk/note": "first" });
-      assert.equal((await ask("HEAD", upload, {})).status, 415);
-      assert.deepEqual(await filesIn(directory), {});
-    });
-  },
-);
 
 test(
   "an upload by tus gets its name on another file system",

@@ -1,6 +1,6 @@
 import { ALGORITHMS, type DigestAlgorithm, essenceOf, formatDigest } from "../../../semantics/mod.ts";
 import type { Hash } from "node:crypto";
-import { announcedOf, Digester, parseDigestField, verifyDigests } from "../../body/announced.ts";
+import { Digester, parseDigestField, verifyDigests } from "../../body/announced.ts";
 import { fieldOf, takeAll } from "../../body/body_source.ts";
 import { receiveBody } from "../../body/receive_body.ts";
 import { Refusal, UploadError } from "../../body/upload_error.ts";
@@ -71,7 +71,10 @@ export async function appendRequest(
 ): Promise<void> {
   const start = session.offset;
   const maxBytes = (session.record.length ?? settings.save.maxBytes) - start;
-  const announced = announcedOf(request.source, { ...settings.save, maxBytes });
+  const { announced } = admission;
+  if ((announced.expectedBytes ?? 0) > maxBytes) {
+    throw new UploadError("TOO_LARGE", `The upload has more than the ${maxBytes} bytes that are still accepted`);
+  }
   // A Repr-Digest is one of the whole upload.
   const digests = new Map([...announced.digests].filter(([field]) => field === "Content-Digest"));
   const { length: expectedBytes } = session.record;
@@ -114,14 +117,13 @@ export async function hasBytes({ settings, request, admission }: AdmittedExchang
 }
 
 export function refused({ settings }: Exchange, error: unknown, fields: Fields): Refusal {
-  const refusal = refusalOf(settings.storage.explained(error, "the upload"), settings.save);
-  const { code, message, cause, members } = refusal;
-  return new Refusal(code, message, { ...fields, ...refusal.fields }, cause, members);
+  return refusalOf(settings.storage.explained(error, "the upload"), settings.save).withFields(fields);
 }
 
 /** Whether a failure is final, so that the upload cannot be resumed. */
 export function isFinal(error: unknown): boolean {
-  return (error instanceof Refusal || error instanceof UploadError) && error.status < 499;
+  if (error instanceof Refusal) return error.status < 500;
+  return error instanceof UploadError && error.status < 499;
 }
 
 export function emptyAnswer(status: number, fields: Fields): Answer {
