@@ -31,7 +31,7 @@ export function originKey({ origin, proxy, redirect }: Pick<Target, "origin" | "
 
 /** The time limit in ms of retrying to connect while other connections are busy, if connections have no timeout. */
 const MAX_CONNECT_RETRY_TIME = 10_000;
-/** The first pause in ms between attempts to connect; each further one is as long as all earlier ones together. */
+/** The first pause in ms between attempts to connect; each further one is twice as long. */
 const FIRST_PAUSE = 50;
 const MAX_RETRY_DELAY = 2000;
 
@@ -60,6 +60,8 @@ export class Origin implements ConnectionPool {
   readonly #rest: Timer = new Timer(() => this.#startWaiting());
   /** The time of the first failure; 0 if none has failed since a request was served. */
   #missedSince = 0;
+  /** The pause in ms after the next failure, whatever the open connections serve. */
+  #pauseMs = FIRST_PAUSE;
 
   constructor(target: Target, host: OriginHost) {
     this.target = target;
@@ -152,7 +154,7 @@ export class Origin implements ConnectionPool {
       const pooled = this.#find(request);
       if (pooled !== undefined) {
         this.#waiting.remove(request);
-        this.#endPause();
+        this.#missedSince = 0;
         request.startOn(pooled);
         request = this.#waiting.first;
       } else if (request.newerThan > 0) {
@@ -165,8 +167,8 @@ export class Origin implements ConnectionPool {
   }
 
   #find(request: WaitingRequest): PooledConnection | undefined {
-    // No newer connection will be opened.
-    if (this.#connections.open >= this.#host.options.connections) request.newerThan = 0;
+    // No newer connection will be opened, at least not now.
+    if (this.#pause.isSet || this.#connections.open >= this.#host.options.connections) request.newerThan = 0;
     const found = this.#connections.find(request, this.#room > 0);
     const { restsUntil } = this.#connections;
     if (restsUntil > 0) this.#rest.setDue(restsUntil);
@@ -243,6 +245,7 @@ export class Origin implements ConnectionPool {
     owner.connection = connection;
     this.#protocol = protocol;
     this.#connections.add(owner);
+    this.#endPause();
     const { maxAge } = this.#host.options;
     if (maxAge > 0) owner.age = new Deadline(this.#host.deadlinesOf(maxAge), () => connection.close());
     const { origin, proxy } = target;
@@ -256,6 +259,7 @@ export class Origin implements ConnectionPool {
     if (this.#attempts.size > 0) return;
     const isFinal = error instanceof HttpError && error.code === "ADDRESS_REFUSED";
     if (isFinal || this.#connections.open === 0 || !this.#mayPause()) this.#failWaiting(error);
+    else this.#startWaiting();
   }
 
   /** Sets the pause before the next attempt; returns false once attempts have failed for too long. */
@@ -264,14 +268,15 @@ export class Origin implements ConnectionPool {
     this.#missedSince ||= now;
     const passed = now - this.#missedSince;
     if (passed > (this.#host.options.connectTimeout || MAX_CONNECT_RETRY_TIME)) return false;
-    this.#pause.start(Math.min(MAX_RETRY_DELAY, FIRST_PAUSE + passed));
+    this.#pause.start(this.#pauseMs);
+    this.#pauseMs = Math.min(MAX_RETRY_DELAY, 2 * this.#pauseMs);
     return true;
   }
 
   /** Resets the failures, once a request was served or none waits. */
   #endPause(): void {
-    if (this.#missedSince === 0) return;
     this.#missedSince = 0;
+    this.#pauseMs = FIRST_PAUSE;
     this.#pause.stop();
   }
 
