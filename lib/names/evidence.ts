@@ -139,7 +139,10 @@ export class Shapes {
       const { start, end } = fileNameOf(path)!;
       let isClear = false;
       for (const tail of tailsOf(path, start, end)) {
-        this.#shape(keyOf(tail)).add(path, start, tail);
+        const key = keyOf(tail);
+        const shape = this.#shapes.get(key) ?? new Shape();
+        this.#shapes.set(key, shape);
+        shape.add(path, start, tail);
         isClear ||= tail.isClear;
       }
       this.seen++;
@@ -153,12 +156,6 @@ export class Shapes {
 
   [Symbol.iterator](): IterableIterator<[string, Shape]> {
     return this.#shapes[Symbol.iterator]();
-  }
-
-  #shape(key: string): Shape {
-    let shape = this.#shapes.get(key);
-    if (!shape) this.#shapes.set(key, shape = new Shape());
-    return shape;
   }
 }
 

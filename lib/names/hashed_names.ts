@@ -125,9 +125,7 @@ class TreeEvidence {
     for (const [folder, { code }] of this.#listed) {
       if (code.length === 0 || !CODE.test(folder)) continue;
       const several = codeIn(parentOf(folder));
-      const known = this.#codeFolders.get(several);
-      if (known) known.push(folder);
-      else this.#codeFolders.set(several, [folder]);
+      this.#codeFolders.set(several, [...this.#codeFolders.get(several) ?? [], folder]);
     }
   }
 

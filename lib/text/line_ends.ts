@@ -22,8 +22,7 @@ export const LF_ENDS: LineEnds = {
   cut(text: string): string[] {
     const lines = text.split("\n"); // engines know this case: a fifth faster than a loop of indexOf() and slice()
     lines.pop(); // the empty text behind the last line ending
-    if (text.includes("\r")) { for (let i = 0; i < lines.length; i++) lines[i] = withoutCR(lines[i]); }
-    return lines;
+    return text.includes("\r") ? lines.map((line) => line.endsWith("\r") ? line.slice(0, -1) : line) : lines;
   },
 };
 
@@ -70,10 +69,6 @@ export const LF_OR_CR_ENDS: LineEnds = {
     return lines;
   },
 };
-
-function withoutCR(line: string): string {
-  return line.charCodeAt(line.length - 1) === CR ? line.slice(0, -1) : line;
-}
 
 /** Returns the offset of the first line over `limit` bytes, or -1, by one search for each window of that size. */
 export function startOfLongLine(bytes: Uint8Array, limit: number, ends: LineEnds): number {

@@ -1,7 +1,7 @@
 import { refuseMisspelt } from "#streams/suggestion";
 import { endedError } from "../../language/errors.ts";
 import { promiseRejectedWith } from "../../language/promises.ts";
-import { isObject, passState } from "../../language/webidl.ts";
+import { passState, toObject } from "../../language/webidl.ts";
 import { writableStreamStateOf } from "../../native/feeds/writable_feed.ts";
 import { checkedSize, extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../../queuing/chunk_queue.ts";
 import type { DefaultControllerState } from "../../readable/default_controller_state.ts";
@@ -176,28 +176,19 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
   }
 
   #add(batch: Batch, chunk: unknown, size: number): void {
-    if (size !== 1 && !this.#isSize(size)) return;
+    try {
+      if (size !== 1) checkedSize(size);
+    } catch (error) {
+      writableStreamDefaultControllerErrorIfNeeded(this.#controller, error);
+      return;
+    }
     const { queue, highWaterMark } = this.#controller;
     batch.add(chunk, size);
     queue.totalSize += size;
-    // The check runs once a turn, until the queue, this batch or the one before it is full.
-    if (!this.#awaitsMore || queue.totalSize >= highWaterMark || batch.size >= this.#enough || queue.length > 1) {
+    // The check runs once a turn, or delay, until the queue, this batch or the one before it is full.
+    const awaitsMore = this.#awaitsEndOfTurn || this.#delay?.isRunning === true;
+    if (!awaitsMore || queue.totalSize >= highWaterMark || batch.size >= this.#enough || queue.length > 1) {
       this.#advance();
-    }
-  }
-
-  /** Whether the open batch has been checked, and is waiting for more chunks. */
-  get #awaitsMore(): boolean {
-    return this.#awaitsEndOfTurn || (this.#delay !== undefined && this.#delay.isRunning);
-  }
-
-  #isSize(size: number): boolean {
-    try {
-      checkedSize(size);
-      return true;
-    } catch (error) {
-      writableStreamDefaultControllerErrorIfNeeded(this.#controller, error);
-      return false;
     }
   }
 
@@ -235,9 +226,7 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
 
 /** Passes the state of a stream whose sink takes batches to the constructor of WritableStream, which the caller calls next. */
 export function giveBatchedState(underlyingSink: unknown, strategy: unknown, highWaterMark: number): void {
-  if (underlyingSink !== undefined && !isObject(underlyingSink) && typeof underlyingSink !== "function") {
-    throw new TypeError("the underlying sink must be an object");
-  }
+  if (underlyingSink !== undefined) toObject(underlyingSink, "the underlying sink");
   const queuing = toStrategy(strategy);
   refuseMisspelt("the strategy", strategy);
   const sink = new BatchedSinkAlgorithms(underlyingSink);
