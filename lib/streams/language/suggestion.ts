@@ -41,12 +41,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return closest;
 }
 
-/**
- * Refuses options for a function that has none, but for what methods of lists and of `node:stream`, such as `map()`, give
- * as their second argument: an index, or `{ signal }`.
- *
- * @throws {TypeError}
- */
+/** Refuses options for a function that has none, except `{ signal }`, which `map()` of `node:stream` passes beside an item. */
 export function refuseOptions(owner: string, given: unknown, wayOut = ""): void {
   if (Object.keys(Object(given)).some((name) => name !== "signal")) {
     throw new TypeError(`${owner} has no options${wayOut}`);
