@@ -31,7 +31,8 @@ export {
 } from "./language/options.ts";
 export { asStreamPair } from "./language/native_classes.ts";
 export { nearest } from "./language/suggestion.ts";
-export { described, quoted, refuseOptions } from "#streams/suggestion";
+export { refuseOptions } from "#streams/host";
+export { described, quoted } from "#streams/suggestion";
 export { Deferred, markAsHandled, queueReaction } from "./language/promises.ts";
 export { showInNode } from "#streams/inspection";
 export { defineInterface, kindOf } from "./language/webidl.ts";

@@ -1,7 +1,5 @@
 // The errors of misuse. A message says what failed, why, and what to do; the `code` is that of Node's and Bun's own errors.
 
-import { hinted } from "#streams/suggestion";
-
 type Code =
   | "ERR_ARG_NOT_ITERABLE"
   | "ERR_ILLEGAL_CONSTRUCTOR"
@@ -28,15 +26,6 @@ export function badValue(message: string): TypeError {
 /** Makes the error for a number out of its range, or for a name that the standard reserves. */
 export function outOfRange(message: string, code: Code = "ERR_INVALID_ARG_VALUE"): RangeError {
   return withCode(new RangeError(message), code);
-}
-
-/** Refuses options that are not among the members of `known`. @throws {TypeError} */
-export function refuseUnknown(owner: string, given: object, known: object, path = ""): void {
-  for (const name in given) {
-    // A member that a program has added to Object.prototype is none of the options.
-    if (Object.hasOwn(known, name) || name in Object.prototype && !Object.hasOwn(given, name)) continue;
-    throw new TypeError(`${owner}: unknown option ${hinted(path, name, Object.keys(known))}`);
-  }
 }
 
 /** Makes the error for an action that a state does not allow. */

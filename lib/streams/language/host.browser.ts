@@ -37,3 +37,10 @@ export function globalFunction<Name extends keyof GlobalFunctions>(name: Name): 
 export function asGlobalStreamPair<Pair>(pair: Pair): Pair {
   return pair;
 }
+
+export function webStream(_value: unknown, kind: "Readable" | "Writable"): string {
+  return `a ${kind}Stream`;
+}
+
+// In pages, only types refuse options of functions that have none.
+export { noop as refuseOptions } from "./promises.ts";

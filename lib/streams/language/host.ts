@@ -94,3 +94,16 @@ export function globalFunction<Name extends keyof GlobalFunctions>(name: Name): 
     (loaded ??= get.call(globalThis) as NonNullable<typeof loaded>)(...args);
   return load as GlobalFunctions[Name];
 }
+
+/** Returns the kind of stream that a value must be, for a message; for a stream of `node:stream`, with its conversion. */
+export function webStream(value: unknown, kind: "Readable" | "Writable"): string {
+  const { on } = Object(value) as { readonly on?: unknown };
+  return `a ${kind}Stream${on ? `: use fromNode${kind}() of @millrace/streams/node` : ""}`;
+}
+
+/** Refuses options for a function that has none, except `{ signal }`, which `map()` of `node:stream` passes beside an item. */
+export function refuseOptions(owner: string, given: unknown, wayOut = ""): void {
+  if (Object.keys(Object(given)).some((name) => name !== "signal")) {
+    throw new TypeError(`${owner} has no options${wayOut}`);
+  }
+}

@@ -1,5 +1,4 @@
-import { described, quoted } from "#streams/suggestion";
-import { refuseUnknown } from "./errors.ts";
+import { described, hinted, quoted } from "#streams/suggestion";
 
 /** The schema of one option: its allowed values and its default. */
 export interface Member<T, D extends T | undefined = T | undefined> {
@@ -65,7 +64,10 @@ export function schema<M extends AnyMembers>(owner: string, makeMembers: () => M
     if (!hasMembers(given)) {
       throw wrongType(path.slice(0, -1) || `the options of ${owner}`, "an object", given);
     }
-    refuseUnknown(owner, given, known, path);
+    for (const name in given) {
+      if (Object.hasOwn(known, name) || isOfAllObjects(given, name)) continue;
+      throw new TypeError(`${owner}: unknown option ${hinted(path, name, Object.keys(known))}`);
+    }
     const checked: Record<string, unknown> = {};
     for (const name of Object.keys(known)) {
       const value = given[name];

@@ -10,14 +10,10 @@ export function quoted(text: string): string {
   return JSON.stringify(text.slice(0, 40));
 }
 
-export function webStream(_value: unknown, kind: "Readable" | "Writable"): string {
-  return `a ${kind}Stream`;
-}
-
 /** Returns an unknown name with a hint: all known ones. */
 export function hinted(path: string, name: string, known: readonly string[]): string {
   return `"${path + name}": use ${known}`;
 }
 
-// These do nothing: only types refuse misspelt members, and options of functions that have none, in pages.
-export { noop as refuseMisspelt, noop as refuseOptions } from "./promises.ts";
+// In pages, only types refuse misspelt members.
+export { noop as refuseMisspelt } from "./promises.ts";

@@ -19,12 +19,6 @@ function shortened(text: string): string {
   return text.length > MAX_DESCRIBED_LENGTH ? `${text.slice(0, MAX_DESCRIBED_LENGTH)}…` : text;
 }
 
-/** Returns the kind of stream that a value must be, for a message; for a stream of `node:stream`, with its conversion. */
-export function webStream(value: unknown, kind: "Readable" | "Writable"): string {
-  const { on } = Object(value) as { readonly on?: unknown };
-  return `a ${kind}Stream${on ? `: use fromNode${kind}() of @millrace/streams/node` : ""}`;
-}
-
 /** Returns an unknown name with a hint, for a message: the nearest known name, or all of them. */
 export function hinted(path: string, name: string, known: readonly string[]): string {
   const near = nearest(name, known);
@@ -39,13 +33,6 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   // A suggestion with more wrong letters would confuse users.
   if (closest === undefined || least > Math.floor(Math.max(word.length, closest.length) / 3)) return undefined;
   return closest;
-}
-
-/** Refuses options for a function that has none, except `{ signal }`, which `map()` of `node:stream` passes beside an item. */
-export function refuseOptions(owner: string, given: unknown, wayOut = ""): void {
-  if (Object.keys(Object(given)).some((name) => name !== "signal")) {
-    throw new TypeError(`${owner} has no options${wayOut}`);
-  }
 }
 
 /** The members of a sink of batches that may be missing. */

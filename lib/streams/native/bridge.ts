@@ -1,6 +1,6 @@
 import { ReadableStream } from "#streams/readable_stream";
 import { endedSideOf } from "#streams/lazy_side";
-import { refuseOptions } from "#streams/suggestion";
+import { refuseOptions } from "#streams/host";
 import { lockedError, mustBe } from "../language/errors.ts";
 import {
   asStreamPair,

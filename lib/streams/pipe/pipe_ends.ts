@@ -1,4 +1,4 @@
-import { webStream } from "#streams/suggestion";
+import { webStream } from "#streams/host";
 import { mustBe } from "../language/errors.ts";
 import { isNativeReadableStream, isNativeWritableStream } from "../language/native_classes.ts";
 import { NativeReadableEnd, NativeWritableEnd } from "../native/ends/native_ends.ts";

@@ -1,4 +1,4 @@
-import { mustBe, refuseUnknown } from "../language/errors.ts";
+import { mustBe } from "../language/errors.ts";
 import { isAbortSignal, toDictionary } from "../language/webidl.ts";
 
 /**
@@ -83,7 +83,12 @@ export function toPipeOptions(value: unknown, owner?: string): PipeOptions {
   const { preventAbort, preventCancel, preventClose, signal } = options; // in the order of their names
   if (signal !== undefined && !isAbortSignal(signal)) throw mustBe("signal", "an AbortSignal");
   const known = { preventAbort, preventCancel, preventClose, signal, counts: toCounts(options.counts) };
-  if (owner) refuseUnknown(owner, options, known);
+  // Not by a function that schemas use, too: importing codecs would then load all of the streams.
+  for (const name in owner ? options : {}) {
+    // A member that a program has added to Object.prototype is none of the options.
+    if (Object.hasOwn(known, name) || name in Object.prototype && !Object.hasOwn(options, name)) continue;
+    throw new TypeError(`${owner}: unknown option "${name}": use ${Object.keys(known).join(", ")}`);
+  }
   return known;
 }
 
