@@ -189,7 +189,7 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
       }
       tool = { root, option: "build.outDir", logger };
     },
-    generateBundle: { order: "pre", handler: (options, bundle) => noteHashes(hashes, options, bundle) },
+    generateBundle: { order: "pre", handler: (_options, bundle) => noteHashes(hashes, bundle) },
     async writeBundle(written, bundle) {
       const folder = written.dir ?? dirname(written.file!);
       // Variants of an earlier build would have outdated content.
@@ -237,7 +237,7 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
 function workerPlugin(names: Map<string, boolean>): Hooks {
   const handler: Hooks["generateBundle"]["handler"] = (options, bundle) => {
     const hashes: Hashes = new Map();
-    noteHashes(hashes, options, bundle);
+    noteHashes(hashes, bundle);
     for (const file of Object.values(bundle)) names.set(file.fileName, isNamedByHash(file, options, hashes));
   };
   return { name: "millrace:precompress-workers", generateBundle: { order: "pre", handler } };
@@ -288,30 +288,24 @@ function hashOf(length: number, characters: BundleOptions["hashCharacters"] = "b
 /** A placeholder for a hash in a preliminary name, as long as the hash. */
 const PLACEHOLDER = /!~\{[\w$]+\}~/g;
 
-/** The hashes that a tool has put into the names of chunks, by folder and preliminary name. */
-type Hashes = Map<string, readonly string[]>;
+/** The hashes that a tool has put into the names of chunks, of all outputs, by preliminary name. */
+type Hashes = Map<string, (readonly string[])[]>;
 
-/** Notes the hashes in the names of a bundle, before other plugins rename or move its chunks. */
-function noteHashes(hashes: Hashes, options: BundleOptions, bundle: Readonly<Record<string, BundledFile>>): void {
-  for (const { fileName, preliminaryFileName = "" } of Object.values(bundle)) {
-    const inName = preliminaryFileName.matchAll(PLACEHOLDER).map(({ 0: { length }, index }) =>
-      fileName.slice(index, index + length)
-    );
-    hashes.set(keyOf(preliminaryFileName, options), [...inName]);
+/** Notes the hashes in the names of a bundle: in Rollup, its keys stay the tool's own names. */
+function noteHashes(hashes: Hashes, bundle: Readonly<Record<string, BundledFile>>): void {
+  for (const [name, { preliminaryFileName = "" }] of Object.entries(bundle)) {
+    const placeholders = preliminaryFileName.match(PLACEHOLDER) ?? [];
+    const rest = preliminaryFileName.split(PLACEHOLDER).map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+    const source = rest.reduce((before, text, i) => `${before}([\\w-]{${placeholders[i - 1]!.length}})${text}`);
+    const found = new RegExp(`(?:^|/)${source}$`).exec(name)?.slice(1) ?? [];
+    if (found.length > 0) hashes.set(preliminaryFileName, [...hashes.get(preliminaryFileName) ?? [], found]);
   }
 }
 
-/** Returns a key of a chunk, since each output numbers its own placeholders. */
-function keyOf(preliminaryFileName: string, { dir, file = dir }: BundleOptions): string {
-  return `${file}\n${preliminaryFileName}`;
-}
-
-function isNamedByHash(file: BundledFile, options: BundleOptions, hashes: Hashes): boolean {
+function isNamedByHash(file: BundledFile, { assetFileNames, hashCharacters }: BundleOptions, hashes: Hashes): boolean {
   const { type, fileName, preliminaryFileName = "", names = [] } = file;
-  const { assetFileNames, hashCharacters } = options;
   if (type === "chunk") {
-    const own = hashes.get(keyOf(preliminaryFileName, options)) ?? [];
-    return own.length > 0 && own.every((hash) => fileName.includes(hash));
+    return hashes.get(preliminaryFileName)?.some((own) => own.every((hash) => fileName.includes(hash))) ?? false;
   }
   // A plugin chose the name, and the tool adds no hash to it.
   if (names.length === 0 || assetFileNames === undefined) return false;

@@ -19,6 +19,9 @@ export interface Matcher {
   readonly warnings?: () => string[];
 }
 
+/** Options of picomatch: a leading `!` would select all other paths, also beside other patterns, and is refused. */
+const OPTIONS = { dot: true, nonegate: true };
+
 /** A hint for patterns that match no file. */
 export const HINT = "a pattern is for the whole path below the folder, as in assets/*.js, **/*.js or assets/";
 
@@ -35,15 +38,14 @@ export async function matcherOf(option: string, patterns: readonly string[]): Pr
   const left = new Map<string, (path: string) => boolean>();
   const all = patterns.flatMap((given) => {
     const plain = isWindows() && typeof given === "string" ? given.replace(SEPARATORS, "/") : given;
-    const fault = faultOf(plain, (text) => picomatch.makeRe(text, { dot: true, strictBrackets: true }));
+    const fault = faultOf(plain, (text) => picomatch.makeRe(text, { ...OPTIONS, strictBrackets: true }));
     if (fault !== undefined) throw new TypeError(`${option} ${JSON.stringify(plain)} is no pattern: ${fault}`);
     const below = plain.replace(/^(?:\.?\/)+(?=.)/, "").replace(/\/$/, "/**");
-    const { isGlob, negated } = picomatch.scan(below);
-    const forms = isGlob || negated ? [below] : [below, `${below}/**`];
-    left.set(given, picomatch(forms, { dot: true }));
+    const forms = picomatch.scan(below, OPTIONS).isGlob ? [below] : [below, `${below}/**`];
+    left.set(given, picomatch(forms, OPTIONS));
     return forms;
   });
-  const isMatch = picomatch(all, { dot: true });
+  const isMatch = picomatch(all, OPTIONS);
   const matcher = (path: string): boolean => {
     for (const [pattern, matches] of left) if (matches(path)) left.delete(pattern);
     return isMatch(path);
@@ -55,6 +57,7 @@ export async function matcherOf(option: string, patterns: readonly string[]): Pr
 function faultOf(pattern: string, parse: (text: string) => RegExp): string | undefined {
   if (typeof pattern !== "string") return "use a string, such as assets/*.js";
   if (pattern === "") return "it is empty; all paths match **";
+  if (/^!(?!\()/.test(pattern)) return "a leading ! takes nothing out; use exclude, or a group: !(members)/**";
   try {
     if (isWindows() && HALF_ESCAPED.test(pattern)) throw new SyntaxError('Missing opening: "{"');
     return parse(pattern).source === NEVER ? "nothing can match it" : undefined;
