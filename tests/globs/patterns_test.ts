@@ -30,6 +30,23 @@ test("a pattern that ends in a slash or has no wildcard also means what is below
   assert.equal(await chosen("dist/members/**"), "-----");
 });
 
+test("a pattern that begins with ! is refused, as it would not take anything out of the others", async () => {
+  for (const pattern of ["!members/**", "!members", "!!members", "!*.map", "!"]) {
+    const message = `include ${JSON.stringify(pattern)} is no pattern: ` +
+      "a leading ! takes nothing out; use exclude, or a group: !(members)/**";
+    for (const patterns of [[pattern], ["**/*.html", pattern]]) {
+      await assert.rejects(matcherOf("include", patterns), { name: "TypeError", message });
+    }
+  }
+  for (const pattern of ["\\!read", "[!]read", "./!read", "a/!read", "!(members)", "!(?!members)"]) {
+    const matches = await matcherOf("include", [pattern]);
+    assert.equal(matches("members"), false, pattern);
+  }
+  const matches = await matcherOf("include", ["!(members)/**"]);
+  assert.deepEqual(["members/a", "public/a", "!read/a"].map(matches), [false, true, true]);
+  assert.ok((await matcherOf("include", ["\\!read"]))("!read"));
+});
+
 const NONE = ["nomatch/**", "*.nomatch", "dist/assets/**", "Assets/**"];
 
 test("each option with patterns names those that match no file, and no others", () =>
