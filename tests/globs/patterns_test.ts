@@ -126,16 +126,26 @@ test("no dictionary is made if a pattern that should keep pages out of it matche
     await writeMembers(site);
     const before = await listed(site);
     const options = { ...QUICK, siteDictionary: true };
-    for (const pattern of ["member/", "/Members/**", "site/members/**", "**/secret", "*/nomatch.ht*"]) {
+    for (
+      const pattern of [
+        "member/",
+        "/Members/**",
+        "site/members/**",
+        "**/secret",
+        "*/a.ht*",
+        "**/*.private",
+        "*.{map,xhtml}",
+      ]
+    ) {
       const message = /^the site dictionary is public, and exclude ".*" matches no file: /;
       await assert.rejects(precompress(site, { ...options, exclude: ["members/3.html", pattern] }), { message });
       assert.deepEqual(await listed(site), before);
     }
     const { warnings, siteDictionary } = await precompress(site, {
       ...options,
-      exclude: ["members/", "**/*.{map,txt}"],
+      exclude: ["members/", "**/*.{map,txt}", "robots.txt", "**/sw.js"],
     });
-    assert.equal(warnings.length, 1);
+    assert.equal(warnings.length, 3);
     assert.ok(siteDictionary);
     assert.doesNotMatch(await dictionaryIn(site), /secret/);
   }));

@@ -4,6 +4,7 @@ import type { Context } from "../context.ts";
 import type { Folder } from "../folder.ts";
 import { manifestAt, manifestName } from "../manifest.ts";
 import type { FileRecord } from "../records.ts";
+import { typeOf } from "../report.ts";
 import type { FoundFile } from "../walk.ts";
 import type { Pause } from "./cover.ts";
 import { bestDictionary, isPage, samplePages } from "./sample.ts";
@@ -33,8 +34,11 @@ export async function chooseSiteDictionary(
   const { exclude, include, minSize, signal } = settings;
   const pages = files.filter((file) => isPage(file) && file.size >= minSize && selection.isWanted(file.path));
   if (pages.length < 2) return undefined;
-  // Patterns such as **/*.map are not for pages.
-  const isOther = (warning: string) => /\*[^/"]*\.(?![^"]*htm)[\w,{}]+" matches/i.test(warning);
+  // Patterns such as robots.txt and **/*.map are not for pages.
+  const isOther = (warning: string) => {
+    const [, ends] = /\.(\w+|\{[\w,]+\})" matches/.exec(warning) ?? [];
+    return ends?.match(/\w+/g)?.every((end) => !["HTML", "other"].includes(typeOf(`.${end}`)));
+  };
   const open = selection.isExcluded.warnings?.().find((warning) => !isOther(warning));
   if (open) throw new Error(`the site dictionary is public, and ${open}; correct it or leave it out`);
   const pause = pauses(signal);
