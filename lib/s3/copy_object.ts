@@ -1,5 +1,5 @@
 import { brokenFailure } from "./request/failures.ts";
-import { bareTag, copySource, findObject, headObject, putObject, tagsOf, UNSUPPORTED } from "./request/objects.ts";
+import { bareTag, copySource, findObject, headObject, putObject, tagsOf } from "./request/objects.ts";
 import { bytesBody } from "./request/signed_request.ts";
 import type { Store } from "./request/store.ts";
 import { S3Error } from "./s3_error.ts";
@@ -24,6 +24,8 @@ const PART = 2 ** 30;
 /** The number of parts when objects of different sizes are joined, unless one is larger than {@linkcode PART}. */
 const JOINED_PARTS = 256;
 const AT_ONCE = 4;
+/** The statuses of stores that do not support copies of parts; others treat them as an empty part. */
+const UNKNOWN: readonly number[] = [400, 405, 501];
 
 type Fields = Readonly<Record<string, string>>;
 type JoinedObject = Pick<S3Object, "key" | "size" | "etag">;
@@ -177,7 +179,7 @@ async function requireUnchanged(
   }
 }
 
-/** Makes the store copy a part that is within one object. Some stores copy no range of a small object, others no part, or an empty one. */
+/** Makes the store copy a part that is within one object. Some stores copy no range of a small object, and others no part. */
 async function storePart(
   context: UploadContext,
   upload: { readonly key: string; readonly uploadId: string },
@@ -192,7 +194,7 @@ async function storePart(
       return await copyPart(store, upload, number, ranges[0], signal);
     } catch (error) {
       const { status, code } = error as Partial<S3Error>;
-      if (code !== "MALFORMED_RESPONSE" && !UNSUPPORTED.includes(status!)) throw error;
+      if (code !== "MALFORMED_RESPONSE" && !UNKNOWN.includes(status!)) throw error;
     }
   }
   return await gathered(context, number, ranges, signal, (part) => {

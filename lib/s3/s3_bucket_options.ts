@@ -86,8 +86,8 @@ export interface S3BucketOptions {
    */
   retries?: number;
   /**
-   * The maximum time in ms until the response to an attempt begins, plus, with a body, a second for each 128 KiB that
-   * the bucket is sending, again from each piece of a part that is sent; also the maximum pause within the response.
+   * The maximum time in ms until the response to an attempt begins, plus a second for each 128 KiB of the request's
+   * body, again from each piece of a part that is sent; also the maximum pause within the response.
    *
    * @default 30_000
    */

@@ -27,7 +27,7 @@ const TRANSIENT_CODES: ReadonlySet<string> = new Set([
   "Throttling",
   "XAmzContentSHA256Mismatch",
 ]);
-export const EXPIRIES: ReadonlySet<string> = new Set(["ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"]);
+const EXPIRIES: ReadonlySet<string> = new Set(["ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"]);
 const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 /** The codes of an `HttpClient`'s errors that a retry cannot change. */
 const PERMANENT_CODES = /^(?:CERTIFICATE|CLIENT_CLOSED|INVALID|PROXY)/;
@@ -45,6 +45,10 @@ export function isPassing(error: unknown): boolean {
   const { code } = (error.cause ?? {}) as { code?: unknown };
   if (error.code === "CONNECTION_FAILED" && typeof code === "string" && PERMANENT_CODES.test(code)) return false;
   return TRANSIENT_CODES.has(error.code) || (error.status !== undefined && TRANSIENT_STATUSES.has(error.status));
+}
+
+export function isExpiry(error: unknown): boolean {
+  return error instanceof S3Error && EXPIRIES.has(error.code);
 }
 
 /** Whether a failure means that the object or upload is missing; not every store says which. */

@@ -175,7 +175,7 @@ export function bareTag(etag: string): string {
 /** The status of a store that refuses unsupported conditions. */
 const [FORBIDDEN, NOT_IMPLEMENTED] = [403, 501];
 /** The statuses of stores that do not support a request. */
-export const UNSUPPORTED: readonly number[] = [400, 404, 405, NOT_IMPLEMENTED];
+const UNSUPPORTED: readonly number[] = [400, 404, 405, NOT_IMPLEMENTED];
 
 /** Reads an object's tags, as the field of a copy; none without support or permission: a copy needs no more rights. */
 export async function tagsOf(

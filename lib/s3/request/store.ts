@@ -14,10 +14,10 @@ import {
 } from "../s3_bucket_options.ts";
 import { S3Error, type S3ErrorCode } from "../s3_error.ts";
 import { EMPTY_SHA256, encoded, objectPath, type SentBody } from "./signed_request.ts";
-import { answeredFailure, brokenFailure, EXPIRIES, isPassing, pauseBefore, type Subject } from "./failures.ts";
+import { answeredFailure, brokenFailure, isExpiry, isPassing, pauseBefore, type Subject } from "./failures.ts";
 import { parseAnswer, type XmlResponse } from "./xml.ts";
 
-/** The bytes of bodies being sent for which each attempt that sends one gets another second. */
+/** The bytes of a body for which an attempt gets another second. */
 const SLOWEST = 128 * 1024;
 /** The factor of an attempt's time for requests that copy or join. */
 const SLOW = 10;
@@ -70,8 +70,6 @@ export class Store {
   readonly #fetch: (url: string, init: RequestInit) => Promise<Response>;
   /** The time in ms by which the store's clock is ahead of the local one, if signatures need it. */
   #ahead = 0;
-  /** The numbers of bytes of the bodies that are being sent, by functions that restart the wait for an answer. */
-  readonly #sending = new Map<() => void, number>();
   /** The derived signing keys, each valid for a day. */
   readonly #keys = new Map<string, ArrayBuffer>();
   readonly #closing = new AbortController();
@@ -110,15 +108,15 @@ export class Store {
         if (request.signal?.aborted) throw request.isFinished ? error : request.signal.reason;
         // A response to HEAD has no document that reports expired keys.
         const isDoubtful = this.#kept !== undefined && request.method === "HEAD" && (error as S3Error).status === 400;
-        const isExpiry = error instanceof S3Error && EXPIRIES.has(error.code);
-        if (isExpiry || isDoubtful) this.#kept = undefined;
+        if (isExpiry(error) || isDoubtful) this.#kept = undefined;
         if ((this.#ahead !== ahead || isDoubtful) && !isCorrected) {
           isCorrected = true;
           continue;
         }
         // The condition is undecided because another request changed the object. A multipart upload has ended then.
         const isUndecided = request.method === "PUT" && (error as S3Error).code === "ConditionalRequestConflict";
-        const isWorthIt = isPassing(error) || isUndecided || isExpiry && typeof this.#credentials === "function";
+        const isExpired = typeof this.#credentials === "function" && isExpiry(error);
+        const isWorthIt = isPassing(error) || isUndecided || isExpired;
         const isLast = attempt >= (request.retries ?? this.retries) || (error as S3Error).code === request.final;
         if (isLast || !isWorthIt) throw error;
         await this.pause(pauseBefore(attempt, error), request.signal);
@@ -182,27 +180,16 @@ export class Store {
     const { closing } = this;
     if (closing.aborted) throw brokenFailure(subject, "CLOSED", "the bucket was closed");
     const patience = this.timeout * (isSlow ? SLOW : 1);
-    const deadline = new TimeLimit(patience, signal, closing);
-    let last = performance.now();
-    // Bodies may share one slow link: after a piece of one, all bytes that are being sent may come first.
-    const wait = (): void => {
-      const bytes = this.#sending.values().reduce((sum, each) => sum + each, 0);
-      const time = patience + Math.ceil(bytes / SLOWEST) * 1000;
-      if (!request.signal?.aborted) deadline.restart(last + time - performance.now());
-    };
-    const onPiece = (): void => {
-      last = performance.now();
-      wait();
-    };
-    if (body !== undefined) this.#sending.set(wait, body.length).forEach((_, restart) => restart());
+    const time = patience + Math.ceil((body?.length ?? 0) / SLOWEST) * 1000;
+    const deadline = new TimeLimit(time, signal, closing);
     const hasten = (): void => deadline.restart(this.timeout);
     if (isFinished) request.signal?.addEventListener("abort", hasten);
     let init: RequestInit | undefined;
     let response: Response | undefined;
     try {
+      const onPiece = (): void => request.signal?.aborted ? undefined : deadline.restart(time);
       init = await deadline.within(this.#signed(url, request, onPiece));
       response = await deadline.within(this.#fetch(url, { ...init, signal: deadline.signal }));
-      this.#sending.delete(wait);
       deadline.restart(patience);
       const answer = new StoreAnswer(response, subject, deadline, patience);
       if (!response.ok) {
@@ -221,7 +208,6 @@ export class Store {
       throw brokenFailure(subject, "CONNECTION_FAILED", reason, error);
     } finally {
       deadline.stop();
-      this.#sending.delete(wait);
       request.signal?.removeEventListener("abort", hasten);
     }
   }
