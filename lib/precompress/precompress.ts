@@ -45,11 +45,12 @@ export async function precompress(directory: string, options: PrecompressOptions
 /** Runs {@linkcode precompress}, and also returns details of each file. */
 export async function precompressInDetail(directory: string, options: PrecompressOptions): Promise<RunDetails> {
   const started = performance.now();
+  const source = lastingPath(directory); // now, as the process may go elsewhere
   const settings = settingsOf(withFolders(precompressOptions(options), lastingPath), availableParallelism());
   const { dryRun, signal } = settings;
   signal?.throwIfAborted();
   const selection = await selectionOf(settings);
-  const places = await placesOf(lastingPath(directory), settings);
+  const places = await placesOf(source, settings);
   // Waits for other runs of this process; a dry run, which changes nothing, does not wait.
   const turn = dryRun ? undefined : await Turn.take(places.target.path, { signal });
   try {

@@ -17,8 +17,7 @@ import {
   WINDOW_UPDATE,
 } from "../../../lib/http/h2/protocol.ts";
 import { HttpError } from "../../../lib/http/http_error.ts";
-import { type Answer, ask, openSession } from "../h2/opened_session.ts";
-import { turn } from "../../support/waits.ts";
+import { type Answer, ask, openSession, turn } from "../h2/opened_session.ts";
 import { field } from "../hpack/blocks.ts";
 import { frame, settingsFrame } from "./hostile_server.ts";
 import { nonsense } from "./nonsense.ts";
