@@ -33,16 +33,18 @@ const PAUSES = { first: 1, longest: 100 };
 export interface Patience {
   /** The codes of transient refusals. Default: those of this system; most systems have none. */
   readonly codes?: ReadonlySet<string>;
-  /** The maximum time in ms of all pauses. Default: 5000, or 500 if the wait blocks the thread. */
+  /** The maximum time in ms from the first attempt on. Default: 5000, or 500 if the wait blocks the thread. */
   readonly deadline?: number | undefined;
 }
 
 /** Computes the pause before each further attempt after a refusal. */
 class Attempts {
   readonly #codes: ReadonlySet<string>;
-  /** The rest of the time in ms, reduced by the pauses: tests fake every clock, which then stands still. */
+  /** The rest of the time in ms: reduced by the time that has passed, at least by the pauses, as a test's clock may stand still. */
   #rest: number;
+  #at: number = performance.now();
   #pause = PAUSES.first;
+  #length = 0;
 
   constructor({ codes = passingRefusals(), deadline }: Patience, fallback: number) {
     this.#codes = codes;
@@ -51,11 +53,13 @@ class Attempts {
 
   /** Returns the next pause in ms, random so that callers spread. @throws {unknown} `error`, if it is not transient or the time is over. */
   next(error: unknown): number {
+    const now = performance.now();
+    this.#rest -= Math.max(now - this.#at, this.#length);
+    this.#at = now;
     if (this.#rest <= 0 || !this.#codes.has(codeOf(error) ?? "")) throw error;
-    const length = Math.min(this.#pause * (0.5 + Math.random() / 2), this.#rest);
+    this.#length = Math.min(this.#pause * (0.5 + Math.random() / 2), this.#rest);
     this.#pause = Math.min(PAUSES.longest, this.#pause * 2);
-    this.#rest -= length;
-    return length;
+    return this.#length;
   }
 }
 
