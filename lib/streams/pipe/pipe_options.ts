@@ -83,9 +83,9 @@ export function toPipeOptions(value: unknown, owner?: string): PipeOptions {
   const { preventAbort, preventCancel, preventClose, signal } = options; // in the order of their names
   if (signal !== undefined && !isAbortSignal(signal)) throw mustBe("signal", "an AbortSignal");
   const known = { preventAbort, preventCancel, preventClose, signal, counts: toCounts(options.counts) };
-  // Not by a function that schemas use, too: importing codecs would then load all of the streams.
+  // Without `schema()`, whose module codecs share: importing them would load all of the streams.
   for (const name in owner ? options : {}) {
-    // A member that a program has added to Object.prototype is none of the options.
+    // `Object.prototype` may have enumerable members of a program, which are no options.
     if (Object.hasOwn(known, name) || name in Object.prototype && !Object.hasOwn(options, name)) continue;
     throw new TypeError(`${owner}: unknown option "${name}": use ${Object.keys(known).join(", ")}`);
   }
