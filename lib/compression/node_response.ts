@@ -48,7 +48,7 @@ class NodeResponse {
   #releaseHead: (() => void) | undefined;
   #encoding: Encoding | undefined;
   #isMarked = false;
-  #hasTrailers = false;
+  #hasTrailers: boolean;
   #encoder: BodyEncoder | undefined;
   /** The compressed body, if `end()` got all of it. */
   #whole: Uint8Array | undefined;
@@ -68,6 +68,7 @@ class NodeResponse {
     this.#settings = settings;
     this.#req = req;
     this.#res = res;
+    this.#hasTrailers = Boolean((res as { _trailer?: string })._trailer); // has no public name
     const { write, end, writeHead, flushHeaders, addTrailers } = res as unknown as Methods;
     this.#plain = {
       write: write.bind(res),
@@ -98,7 +99,8 @@ class NodeResponse {
       },
     };
     Object.assign(res, methods);
-    res.once("close", () => this.#closed());
+    if (res.destroyed) this.#closed(); // `close` may have been emitted
+    else res.once("close", () => this.#closed());
   }
 
   /** Chooses the coding once, before the head is written. `body` is its first piece, the whole body, or unknown so far. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import process from "node:process";
 import { Readable } from "node:stream";
 import test, { after } from "node:test";
@@ -337,6 +337,31 @@ for (const [protocol, serve] of Object.entries(protocols)) {
   });
 }
 
+test("callbacks are called, and flush() returns, if the client leaves before the response is wrapped", async () => {
+  const { promise: entered, resolve: enter } = Promise.withResolvers<void>();
+  const { promise: told, resolve: tell } = Promise.withResolvers<number>();
+  const { port } = await protocols["http/1.1"](async (req, res) => {
+    res.on("error", () => {});
+    enter();
+    await once(res, "close");
+    compression.node(req, res);
+    let called = 0;
+    html(res);
+    for (const text of ["a little ", "a little ", textOf(400_000), "a little "]) {
+      await new Promise<void>((resolve) => res.write(text, () => resolve()));
+      called++;
+      (res as ServerResponse & { flush(): void }).flush();
+    }
+    res.end();
+    tell(called);
+  });
+  const socket = connect(port, "127.0.0.1");
+  socket.write("GET / HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n");
+  await entered;
+  socket.destroy();
+  assert.equal(await soon(told, "a callback was not called"), 4);
+});
+
 test("callbacks of writes are called when the client has left, and so are later ones", async () => {
   for (const serve of Object.values(protocols)) {
     let settled = 0;
@@ -382,7 +407,8 @@ test("a listener for drain that was there before hears of the room that there is
 });
 
 /** Steps of a handler that adds trailers before its end, in their orders. */
-const TRAILING: Readonly<Record<string, (res: ServerResponse) => unknown>> = {
+const TRAILING: Readonly<Record<string, (res: ServerResponse, wrap: () => void) => unknown>> = {
+  wrap: (_, wrap) => wrap(),
   add: (res) => res.addTrailers({ "x-time": "1" }),
   head: (res) => res.writeHead(200),
   write: (res) => res.write(PAGE),
@@ -390,18 +416,22 @@ const TRAILING: Readonly<Record<string, (res: ServerResponse) => unknown>> = {
 const ORDERS = [
   ...["add", "add/head", "head/add", "add/write", "write/add"],
   ...["add/head/write", "head/add/write", "head/write/add"],
-];
+].flatMap((order) => {
+  const steps = order.split("/");
+  return [...steps.keys(), steps.length].map((at) => [...steps.slice(0, at), "wrap", ...steps.slice(at)].join("/"));
+});
 
 test("trailers that arrive without compression arrive with it, and no Content-Length comes beside them", async () => {
-  const handle: Handler = (req, res) => {
+  const handlerWith = (wrap: (...given: Parameters<Handler>) => void): Handler => (req, res) => {
     const [, type, field, ...steps] = req.url!.split("/");
     res.setHeader("content-type", type === "html" ? "text/html" : "image/png");
     if (field === "chunked") res.setHeader("transfer-encoding", "chunked");
     if (field === "trailer") res.setHeader("trailer", "x-time");
-    for (const step of steps) TRAILING[step](res);
+    for (const step of steps) TRAILING[step](res, () => wrap(req, res));
     res.end(PAGE);
   };
-  const [bare, wrapped] = await Promise.all([handle, compressed(handle)].map(protocols["http/1.1"]));
+  const handlers = [handlerWith(() => {}), handlerWith((req, res) => compression.node(req, res))];
+  const [bare, wrapped] = await Promise.all(handlers.map(protocols["http/1.1"]));
   const fields = ["html", "png"].flatMap((type) => ["none", "chunked", "trailer"].map((field) => `/${type}/${field}/`));
   const paths = fields.flatMap((path) => ORDERS.map((order) => path + order));
   for (const path of paths) {
