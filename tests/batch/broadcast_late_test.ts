@@ -332,6 +332,40 @@ describe("branches of broadcast() that are added later", () => {
     assert.equal(branches.length, 1);
   });
 
+  it("give the rest to a read with min, however early the source ended", async () => {
+    for (
+      const [length, highWaterMark, min] of [0, 1, 4, 5, 9].flatMap((length) => {
+        return [0, 3, 1024].flatMap((mark) => [1, 4, 7].map((min) => [length, mark, min]));
+      })
+    ) {
+      const bytes = Uint8Array.from({ length }, (_, i) => i + 1);
+      const stream = new Ours({
+        type: "bytes",
+        start(controller) {
+          if (length > 0) controller.enqueue(bytes.slice());
+          setImmediate(() => controller.close());
+        },
+      });
+      const branches = broadcast(stream, { highWaterMark: highWaterMark || 16, replay: 16 });
+      const slow = broadcast(Ours.from([bytes.slice()]), { type: "bytes", highWaterMark });
+      void slow[1].cancel();
+      await Array.fromAsync(branches[1]);
+      for (let i = 0; i < 3; i++) await turn();
+      for (const branch of [branches[0], slow[0], branches.addBranch("earliest")]) {
+        const reader = branch.getReader({ mode: "byob" });
+        const read: number[] = [];
+        for (let isDone = false; !isDone;) {
+          const { value, done } = await reader.read(new Uint8Array(7), { min });
+          assert.ok(done || value.length >= min);
+          read.push(...value ?? []);
+          isDone = done;
+        }
+        assert.deepEqual(read, [...bytes]);
+        await reader.closed;
+      }
+    }
+  });
+
   it("says what is wrong with its argument", () => {
     const branches = broadcast(new Ours());
     for (const from of ["first", null, "0", { from: 1 }]) {

@@ -324,8 +324,8 @@ class Branch implements SourceAlgorithms {
       this.goTo(next);
       this.#broadcast.withRoom = 0; // its queue may be full once it has caught up
       this.enqueue(chunk, size, true);
-      this.#broadcast.endIfOver(this);
     }
+    this.#broadcast.endIfOver(this);
     this.#broadcast.advance();
   }
 
@@ -356,10 +356,11 @@ class Branch implements SourceAlgorithms {
     }
   }
 
+  /** Closes the stream. A byte stream closes at a pull without queued bytes, as a read with `min` gets fewer from it. */
   close(): void {
     const { controller } = this.stream;
     if (!this.isLive || this.isLate) return;
-    if (controller instanceof ByteControllerState) endByteStream(controller);
-    else controller.close();
+    if (!(controller instanceof ByteControllerState)) controller.close();
+    else if (controller.queue.totalSize === 0) endByteStream(controller);
   }
 }

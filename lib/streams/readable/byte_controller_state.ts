@@ -192,9 +192,9 @@ export class ByteControllerState extends ReadableControllerState {
   }
 }
 
-/** Errors the stream because it ends in the middle of an element of a view. */
+/** Errors the stream because its last bytes end within an element of a view, or are fewer than its read's `min`. */
 function errorInElement(controller: ByteControllerState): TypeError {
-  const error = cannot("close", "a view has been filled to the middle of an element");
+  const error = cannot("close", "the last bytes are no whole element of the view, or fewer than the `min` of its read");
   controller.error(error);
   return error;
 }
