@@ -23,6 +23,8 @@ const READ_SIZE = 256 * 1024;
 const LINE_SIZE = 4096;
 /** The number of bytes before the position that are compared in a series, whose writer truncates the rest of a failed write. */
 const SERIES_PROOF_SIZE = 16_384;
+/** The number of first bytes that are compared in a series: a shorter file was truncated if it has the same ones, otherwise refilled. */
+const SERIES_HEAD_SIZE = 65_536;
 const LINE_FEED = 10;
 const NOTHING: Uint8Array = new Uint8Array(0);
 
@@ -35,9 +37,11 @@ export class GrowingFile implements FollowedFile {
   #proof: Uint8Array = NOTHING;
   readonly place: LinePlace = new LinePlace();
   number: number | undefined = undefined;
-  /** The first 64 bytes, and those before each further power of two, which are compared to find out whether it was rewritten. */
+  /** The first bytes, which are compared to find out whether it was rewritten. */
+  #head: Uint8Array = NOTHING;
+  /** In a series, the 64 bytes before each further power of two. */
   #samples: { readonly end: number; readonly bytes: Uint8Array }[] = [];
-  /** The file's modification time when one of them was last compared, in ms since 1970. */
+  /** The file's modification time when they were last compared, in ms since 1970. */
   #comparedAt = 0;
   isBroken = false;
   #memory: Uint8Array<ArrayBuffer> | undefined = undefined;
@@ -66,25 +70,28 @@ export class GrowingFile implements FollowedFile {
     return this.#file.exactStatus();
   }
 
-  get #proofSize(): number {
-    return this.#beginsAnew ? PROOF_SIZE : SERIES_PROOF_SIZE;
+  get #sizes(): { readonly head: number; readonly proof: number } {
+    return this.#beginsAnew
+      ? { head: PROOF_SIZE, proof: PROOF_SIZE }
+      : { head: SERIES_HEAD_SIZE, proof: SERIES_PROOF_SIZE };
   }
 
   async #begin(position: number): Promise<void> {
-    const proof = new Uint8Array(Math.min(position, this.#proofSize));
+    const sizes = this.#sizes;
+    const proof = new Uint8Array(Math.min(position, sizes.proof));
     const length = await this.#file.read(proof, position - proof.length);
     // In a series, unread bytes may be those of a failed write, which the writer truncates.
-    const head = new Uint8Array(this.#beginsAnew ? PROOF_SIZE : Math.min(position, PROOF_SIZE));
+    const head = new Uint8Array(this.#beginsAnew ? PROOF_SIZE : Math.min(position, sizes.head));
     const first = await this.#file.read(head, 0);
     // The file may be truncated meanwhile.
-    if (first < Math.min(position, PROOF_SIZE) || length < proof.length) return;
+    if (first < Math.min(position, sizes.head) || length < proof.length) return;
     this.#proof = proof;
-    this.#sample(head.subarray(0, Math.min(first, position)), 0, 0);
-    for (let end = 2 * PROOF_SIZE; !this.#beginsAnew && end <= position; end *= 2) {
+    this.#head = head.subarray(0, Math.min(first, position));
+    for (let end = 2 * sizes.head; !this.#beginsAnew && end <= position; end *= 2) {
       const bytes = new Uint8Array(PROOF_SIZE);
       if (await this.#file.read(bytes, end - PROOF_SIZE) === PROOF_SIZE) this.#samples.push({ end, bytes });
     }
-    this.place.begin(position, head.subarray(0, first), proof);
+    this.place.begin(position, head.slice(0, Math.min(first, PROOF_SIZE)), proof);
   }
 
   async read(wanted: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
@@ -101,29 +108,36 @@ export class GrowingFile implements FollowedFile {
     const isSame = length >= known && Buffer.compare(this.#proof, bytes.subarray(0, known)) === 0;
     const isCompared = isSame && length === known && mtimeMs === this.#comparedAt;
     this.#comparedAt = mtimeMs;
-    const isAnew = !isCompared && !await this.#isSampled(Math.min(size, this.place.end - known));
+    const isAnew = !isCompared && !await this.#isProven(Math.min(size, this.place.end - known), isSame);
     if (isSame && !isAnew) return length === known ? undefined : this.#taken(bytes, known, length);
     this.#lose(isAnew || this.#beginsAnew ? 0 : this.#sameLines(bytes.subarray(0, length)));
     return size > 0 ? await this.read(wanted) : undefined;
   }
 
-  /** Keeps the samples of bytes that begin at an offset, except those of earlier bytes. */
+  /** Keeps the first of the bytes that begin at an offset, and the samples of them, except those of `known` earlier bytes. */
   #sample(bytes: Uint8Array, offset: number, known: number): void {
-    for (let end = PROOF_SIZE; end <= offset + bytes.length; end *= 2) {
+    const { head } = this.#sizes;
+    const behind = this.#head.length - offset;
+    if (behind >= 0 && this.#head.length < head) {
+      this.#head = Buffer.concat([this.#head, bytes.subarray(behind, head - offset)]);
+    }
+    for (let end = 2 * head; !this.#beginsAnew && end <= offset + bytes.length; end *= 2) {
       const start = end - PROOF_SIZE - offset;
       if (end > offset + known && start >= 0) this.#samples.push({ end, bytes: bytes.slice(start, end - offset) });
     }
   }
 
-  /** Whether a sample is still in the file: the first one; in a series, in which the end may differ, the last within `most`, or what is there of the first. */
-  async #isSampled(most: number): Promise<boolean> {
-    const [first] = this.#samples;
-    const sample = this.#beginsAnew ? first : this.#samples.findLast(({ end }) => end <= most) ?? first;
-    if (sample === undefined) return true;
-    const start = sample.end - PROOF_SIZE;
-    const bytes = new Uint8Array(this.#beginsAnew ? PROOF_SIZE : Math.min(PROOF_SIZE, Math.max(0, most - start)));
-    await this.#file.read(bytes, start);
-    return Buffer.compare(bytes, sample.bytes.subarray(0, bytes.length)) === 0;
+  /** Whether the last sample within `most`, and the first bytes, are still in the file; 64 suffice where those before the position are. */
+  async #isProven(most: number, isSame: boolean): Promise<boolean> {
+    const head = this.#head.subarray(0, isSame ? Math.min(most, PROOF_SIZE) : most);
+    const { end, bytes } = this.#samples.findLast((each) => each.end <= most) ?? { end: PROOF_SIZE, bytes: NOTHING };
+    return await this.#has(head, 0) && await this.#has(bytes, end - PROOF_SIZE);
+  }
+
+  async #has(bytes: Uint8Array, position: number): Promise<boolean> {
+    const present = new Uint8Array(bytes.length);
+    if (bytes.length > 0) await this.#file.read(present, position);
+    return Buffer.compare(present, bytes) === 0;
   }
 
   hasBytes(): boolean {
@@ -139,6 +153,7 @@ export class GrowingFile implements FollowedFile {
     this.isBroken ||= lost > 0;
     this.#proof = this.#proof.subarray(0, Math.max(0, this.#proof.length - lost));
     this.place.cut(this.place.end - lost, this.#proof);
+    this.#head = this.#head.subarray(0, this.place.end);
     this.#samples = this.#samples.filter(({ end }) => end <= this.place.end);
   }
 
@@ -156,7 +171,7 @@ export class GrowingFile implements FollowedFile {
   #taken(bytes: Uint8Array<ArrayBuffer>, known: number, length: number): Uint8Array<ArrayBuffer> {
     this.#sample(bytes.subarray(0, length), this.place.end - known, known);
     this.place.add(bytes.subarray(known, length));
-    this.#proof = bytes.slice(Math.max(0, length - this.#proofSize), length);
+    this.#proof = bytes.slice(Math.max(0, length - this.#sizes.proof), length);
     if (length < READ_SIZE / 4) return bytes.slice(known, length);
     this.#memory = undefined; // an idle file's is as small as the proof
     return bytes.subarray(known, length);

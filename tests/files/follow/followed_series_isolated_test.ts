@@ -354,18 +354,17 @@ test("followFile() reads a file that is written anew alone of its series, and no
     await followed.cancel();
   }));
 
-const refills = [["", 12, "end"], ["", 100, "beginning"], ["-".repeat(100), 3000, "beginning"], [
-  "-".repeat(100),
-  30_000,
-  "end",
-]] as const;
-for (const [banner, kept, start] of refills) {
-  test(`followFile() from the ${start} reads all of a file of a series that is emptied and filled with ${kept} bytes between two checks, behind a banner of ${banner.length}`, () =>
+const refills = [[0, 12, "end"], [97, 118, "beginning"], [1099, 2000, "end"], [16_999, 32_000, "beginning"]] as const;
+for (const [dashes, kept, start] of refills) {
+  test(`followFile() from the ${start} reads all of a file of a series that is emptied and filled with ${kept} bytes between two checks, behind a banner of ${dashes}`, () =>
     inFolder(async (folder) => {
       const path = join(folder, "app-00001.log");
       const signal = AbortSignal.timeout(5000);
       const lines = (word: string, length: number): string =>
-        Array.from({ length }, (_, i) => i === 0 ? `${banner}\n` : `${word} ${i}\n`).join("").slice(0, length - 1) +
+        Array.from({ length }, (_, i) => i === 0 ? `${"-".repeat(dashes)}\n` : `${word} ${i}\n`).join("").slice(
+          0,
+          length - 1,
+        ) +
         "\n";
       const [before, after] = [lines("before", 100_000), lines("after", kept)];
       await writeFile(path, before);
