@@ -166,7 +166,8 @@ export async function takeName(from: string, to: string, options: NameOptions): 
 /** Returns the lock of a folder on a file system without links, held while a name is taken that replaces no file. */
 function lockOfNames(directory: string): ProcessLock {
   const busy = (): Error => Object.assign(new Error("another process takes a name there"), { code: "EBUSY" });
-  return new ProcessLock({ directory, name: "names", subject: "the names of files", waitFor: 10_000, busy });
+  // No series has this name, and thus this lock.
+  return new ProcessLock({ directory, name: ".", subject: "the names of files", waitFor: 10_000, busy });
 }
 
 /** Takes a name like {@linkcode takeName}, synchronously, and replaces no file. */

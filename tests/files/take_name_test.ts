@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
-import { linkSync } from "node:fs";
+import { linkSync, readdirSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
+import { isLockName } from "../../lib/files/names.ts";
 import { takeName, takeNameNow } from "../../lib/files/place.ts";
+import { isFileName } from "../../lib/files/series/file_series.ts";
 import { inFolder } from "../support/folders.ts";
 
 for (const atOnce of [false, true]) {
@@ -41,8 +43,12 @@ for (const atOnce of [false, true]) {
       // As files of file systems without links: a folder never has two names.
       const [from, to] = [join(folder, "from"), join(folder, "to")];
       await mkdir(from);
-      await takeName(from, to, { replace: false, atOnce });
+      const locks: string[] = [];
+      const before = (): unknown => locks.push(...readdirSync(folder).filter(isLockName));
+      await takeName(from, to, { replace: false, atOnce, before });
       assert.deepEqual(await readdir(folder), ["to"]);
+      const [, name] = /^\.(.*)\.millrace-lock-/.exec(locks.join())!;
+      assert.ok(!isFileName(name), "a series may have the lock's name");
       await mkdir(from);
       await assert.rejects(takeName(from, to, { replace: false, atOnce }), { code: "EEXIST" });
       assert.deepEqual((await readdir(folder)).sort(), ["from", "to"]);
