@@ -1,9 +1,9 @@
-import { type BigIntStats, constants, existsSync, ftruncateSync, lstatSync, readSync, writeFileSync } from "node:fs";
+import { type BigIntStats, constants, existsSync, ftruncateSync, lstatSync, readSync } from "node:fs";
 import { basename, join } from "node:path";
 import process from "node:process";
 import { TimeLimit } from "../timers/mod.ts";
 import { foldedName, LOCK_IDENTITY } from "./names.ts";
-import type { OpenFile } from "./open_file.ts";
+import { OpenFile } from "./open_file.ts";
 import { isThreadAlive, pidNamespace, threadIdentity } from "./process_identity.ts";
 import { isAbsent, removeIfPossible, removeOwn, withFileNow } from "./rename.ts";
 
@@ -110,7 +110,7 @@ export class LockHolder {
 /** Creates an empty file, unless it exists or the disk is full; returns whether it did. */
 export function makeIfPossible(path: string): boolean {
   try {
-    writeFileSync(path, "", { flag: "wx" });
+    OpenFile.openNow(path, "wx", { atOnce: true }).drop();
     return true;
   } catch {
     return false;

@@ -1,4 +1,4 @@
-import { constants, existsSync, lutimesSync, readdirSync, writeFileSync, writeSync } from "node:fs";
+import { constants, existsSync, lutimesSync, readdirSync, writeSync } from "node:fs";
 import { basename, join } from "node:path";
 import process from "node:process";
 import { Interval, sleep } from "../timers/mod.ts";
@@ -264,10 +264,9 @@ export class ProcessLock {
   }
 
   #create(): void {
-    failingNow("create", this.#path, () => {
-      if (userNumber() === 0) this.#file = OpenFile.openNow(this.#path, "wx", { atOnce: true });
-      else writeFileSync(this.#path, "", { flag: "wx" });
-    });
+    const file = failingNow("create", this.#path, () => OpenFile.openNow(this.#path, "wx", { atOnce: true }));
+    if (userNumber() === 0) this.#file = file;
+    else file.drop(); // even if that fails, the file exists
   }
 
   #removeFile(): void {

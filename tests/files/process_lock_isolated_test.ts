@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fs, { lutimesSync, readdirSync, readFileSync, statSync, unlinkSync, utimesSync } from "node:fs";
+import fs, { closeSync, lutimesSync, readdirSync, readFileSync, statSync, unlinkSync, utimesSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { basename, join } from "node:path";
@@ -12,7 +12,7 @@ import {
   ProcessLock,
   type ProcessLockOptions,
 } from "../../lib/files/internal.ts";
-import { BeatWatch } from "../../lib/files/lock_holder.ts";
+import { BeatWatch, makeIfPossible } from "../../lib/files/lock_holder.ts";
 import { needs } from "../support/needs.ts";
 import { inFolder } from "../support/folders.ts";
 import { pause, until, within } from "../support/waits.ts";
@@ -203,6 +203,31 @@ test("a holder that may not touch its file any more shows that it lives by a new
         lock.release();
       }
       assert.deepEqual(await readdir(folder), []);
+    }
+  }));
+
+test("a lock whose file a server has created, but fails to close, is taken, and a request made", (context) =>
+  inFolder(async (folder) => {
+    const { closeSync: close, writeFileSync: write } = fs;
+    const failing = (call: (...args: never[]) => void) => (...args: unknown[]) => {
+      call(...args as never[]);
+      throw Object.assign(new Error("EDQUOT: disk quota exceeded"), { code: "EDQUOT" });
+    };
+    const geteuid = process.geteuid;
+    process.geteuid &&= () => 1000; // the file of a superuser's lock stays open
+    Object.assign(fs, { closeSync: failing(close), writeFileSync: failing(write) });
+    syncBuiltinESMExports();
+    try {
+      if (closeSync === close) return context.skip("imports of this runtime do not follow the module");
+      const lock = await taken(folder);
+      lock.requireHeld();
+      lock.release();
+      assert.deepEqual(await readdir(folder), []);
+      assert.ok(makeIfPossible(join(folder, "request")), "a request");
+    } finally {
+      Object.assign(fs, { closeSync: close, writeFileSync: write });
+      syncBuiltinESMExports();
+      Object.assign(process, { geteuid });
     }
   }));
 
