@@ -79,6 +79,7 @@ export interface OccupantFile {
   readonly sha256: string;
   readonly mtimeMs: number;
   readonly mode: number;
+  readonly uid: number;
   readonly gid: number;
   readonly isLink: boolean;
   /** Whether a run wrote these bytes, so that they may be replaced or removed. */
@@ -116,8 +117,8 @@ export async function occupantAt(
     if (found.isDirectory()) return isLink ? obstacle(LINK_TO_FOLDER) : FOLDER;
     if (!found.isFile()) return obstacle("it is in the way, and no regular file: remove it and run again");
     const { size, sha256 } = await readContent(real);
-    const [{ mtimeMs, gid }, mode] = [found, found.mode & 0o777];
-    return { kind: "file", size, sha256, mtimeMs, mode, gid, isLink, isOurs: !isLink && wrote(sha256) };
+    const [{ mtimeMs, uid, gid }, mode] = [found, found.mode & 0o777];
+    return { kind: "file", size, sha256, mtimeMs, mode, uid, gid, isLink, isOurs: !isLink && wrote(sha256) };
   } catch (error) {
     if (!isMissing(error)) return obstacle(explain(error));
     const isThere = await lstat(place.path).then(() => true, () => false);

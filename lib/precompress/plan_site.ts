@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { withoutGroup } from "../files/internal.ts";
 import { openFileReadable } from "../files/mod.ts";
+import { mayGiveTo, userNumber } from "../runtime/mod.ts";
 import { type SkipReason, whyLeftAlone } from "./content.ts";
 import type { Context, RunLog } from "./context.ts";
 import type { Content, Folder, HashedFile } from "./folder.ts";
@@ -179,9 +180,15 @@ async function planCopy(file: FoundFile, sha256: string, plan: Plan, context: Co
   return true;
 }
 
-/** Whether a file has another one's modification time and permissions, in whole ms, since some file systems keep no more. */
-function isAlike({ mtimeMs, mode, gid }: OccupantFile, other: FoundFile): boolean {
+/**
+ * Whether a file has another one's permissions and, as far as this process may give them to it, owner and group. Times
+ * are compared in whole ms, since some file systems keep no more.
+ */
+function isAlike({ mtimeMs, mode, uid, gid }: OccupantFile, other: FoundFile): boolean {
+  const user = userNumber();
+  if (user === 0 && other.uid !== undefined && uid !== other.uid) return false;
   const isOfGroup = other.gid === undefined || gid === other.gid;
+  if (!isOfGroup && (user === 0 || user === uid) && mayGiveTo(other.gid!)) return false;
   return Math.abs(mtimeMs - other.mtimeMs) < 1 && mode === (isOfGroup ? other.mode : withoutGroup(other.mode));
 }
 

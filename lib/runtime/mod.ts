@@ -37,6 +37,7 @@ export {
   environmentVariable,
   isPermitted,
   isProcessAlive,
+  mayGiveTo,
   mayRead,
   passingRefusals,
   processStart,

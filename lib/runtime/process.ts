@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import process from "node:process";
 import { isMainThread } from "node:worker_threads";
 
@@ -56,6 +57,17 @@ export function mayRead(path: string): boolean {
 /** Returns the id of the process's effective user; undefined on Windows, or without the permission. */
 export function userNumber(): number | undefined {
   return isPermitted("user") ? process.geteuid?.() : undefined;
+}
+
+/** Whether the process may give its own files to a group: as a member, or the superuser. */
+export function mayGiveTo(group: number): boolean {
+  const user = userNumber();
+  if (user === 0) return true;
+  const groups = user === undefined ? [] : process.getgroups?.() ?? [];
+  if (groups.length > 0 || process.platform !== "linux" || !isPermitted("systemFiles")) return groups.includes(group);
+  // On Bun and Deno, the list is empty.
+  const [words] = /(?<=^Groups:).*/m.exec(readFileSync("/proc/self/status", "latin1")) ?? [""];
+  return process.getegid!() === group || words.split(/\s/).includes(String(group));
 }
 
 /** Returns the available memory in bytes of the machine or the process's cgroup; 0 without the permission. */

@@ -441,6 +441,22 @@ test("variants and copies belong to the group of their file, so that they are re
       await precompress(site, { ...quick, out });
       for (const at of [site, out]) assert.deepEqual(await owned(at), new Set([`1000:${group} 640`]));
     }
+    const variant = join(site, "page.html.gz");
+    const { geteuid, getgroups } = process;
+    // As a run left it that might not set the group; later ones by its user, by a member of the group, and by the superuser.
+    for (
+      const [user, groups, expected] of [[1000, [7], "1000:7 600"], [1000, [7, 34], "1000:34 640"], [
+        0,
+        [0],
+        "",
+      ]] as const
+    ) {
+      await chown(variant, user, 7);
+      await chmod(variant, 0o600);
+      Object.assign(process, { geteuid: () => user, getgroups: () => groups });
+      await precompress(site, quick).finally(() => Object.assign(process, { geteuid, getgroups }));
+      assert.deepEqual(await owned(site), new Set(["1000:34 640", expected || "1000:34 640"]));
+    }
   }));
 
 test("what a run says that it removed was there, and a dry run says the same", () =>
