@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import test from "node:test";
 import fc from "fast-check";
 import { FileWritable } from "../../lib/files/file_writable.ts";
@@ -12,6 +13,7 @@ import { ReadableStream } from "../../lib/streams/mod.ts";
 import { inFolder } from "../support/folders.ts";
 import { cannotListOpenFiles, openFilesIn, turns } from "./written.ts";
 import { needs } from "../support/needs.ts";
+import { until } from "../support/waits.ts";
 
 const text = (words: string) => new TextEncoder().encode(words);
 
@@ -33,6 +35,30 @@ test("openFileReadable() can be cancelled, and gives an empty file as an empty s
     await reader.cancel();
     await writeFile(join(folder, "empty"), "");
     assert.equal((await (await openFileReadable(join(folder, "empty"))).getReader().read()).done, true);
+  }));
+
+test("openFileReadable() ends with the reason of the signal that map() of node:stream passes, and closes its file", () =>
+  inFolder(async (folder) => {
+    await writeFile(join(folder, "file"), noise(600_000, 1));
+    const open: (path: string, options: unknown) => ReturnType<typeof openFileReadable> = openFileReadable;
+    await assert.rejects(open(join(folder, "file"), { signal: 1 }), {
+      name: "TypeError",
+      message: /^signal must be an /,
+    });
+    await assert.rejects(
+      open(join(folder, "file"), { signal: AbortSignal.abort("before") }),
+      (reason) => reason === "before",
+    );
+    const control = new AbortController();
+    const options = { signal: control.signal };
+    const reader = (await Readable.from([join(folder, "file")]).map(openFileReadable, options).toArray())[0]
+      .getReader();
+    const whole = await open(join(folder, "file"), options);
+    await new Response(whole).bytes();
+    await reader.read();
+    control.abort("over");
+    await assert.rejects(reader.closed, (reason) => reason === "over");
+    await until(() => openFilesIn(folder).length === 0, "the close");
   }));
 
 test("openFileReadable() names a missing file, and a folder errors when read", () =>

@@ -2,6 +2,7 @@ import type { BigIntStats } from "node:fs";
 import type { ReadableByteStreamController } from "../../streams/mod.ts";
 import { Pause } from "../../timers/mod.ts";
 import { codeOf, fileFailure, warn } from "../failure.ts";
+import { endOnAbort } from "../open_file_readable.ts";
 import type { FollowPosition } from "./line_place.ts";
 import { type FollowedIdentity, LinePlace, type Mark, proofOf, provenHead } from "./line_place.ts";
 
@@ -63,7 +64,7 @@ export class FollowSource {
   /** The last byte that was read; initially a line feed. */
   #last = LINE_FEED;
   readonly #pause: Pause = new Pause();
-  #onAbort: (() => void) | undefined = undefined;
+  #ignoreSignal: (() => void) | undefined = undefined;
   /** The position after the last whole line that was delivered. */
   #given!: { readonly identity: FollowedIdentity; readonly number: number | undefined; readonly mark: Mark };
 
@@ -100,14 +101,7 @@ export class FollowSource {
   }
 
   start(controller: ReadableByteStreamController): void {
-    const { signal } = this.#options;
-    if (signal === undefined) return;
-    this.#onAbort = () => {
-      controller.error(signal.reason);
-      this.cancel().catch(() => {}); // the reason of its end is already being thrown
-    };
-    if (signal.aborted) this.#onAbort();
-    else signal.addEventListener("abort", this.#onAbort);
+    this.#ignoreSignal = endOnAbort(this.#options.signal, controller, this);
   }
 
   async pull(controller: ReadableByteStreamController): Promise<void> {
@@ -132,7 +126,7 @@ export class FollowSource {
 
   async cancel(): Promise<void> {
     this.#hasEnded = true;
-    if (this.#onAbort) this.#options.signal!.removeEventListener("abort", this.#onAbort);
+    this.#ignoreSignal?.();
     this.#pause.end();
     await this.#close();
   }
