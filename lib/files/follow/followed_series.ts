@@ -17,6 +17,8 @@ export class FollowedSeries implements FileSequence {
   readonly #start: "beginning" | "end" | FollowPosition;
   /** The number of the newest file. */
   number = 0;
+  /** The numbers of the last list of the folder that were not opened yet. */
+  #ahead: number[] = [];
   /** The time in ms since 1970 at which the newest file was created. */
   #made = 0;
 
@@ -72,6 +74,12 @@ export class FollowedSeries implements FileSequence {
   }
 
   async next(newest?: FollowedFile): Promise<FollowedFile | undefined> {
+    const [ahead] = this.#ahead;
+    if (ahead !== undefined && !await this.#isAnew(this.number, newest)) {
+      const found = await this.#open(ahead);
+      this.#ahead.shift();
+      if (found !== undefined) return found;
+    }
     const numbers = await this.#numbers();
     const known = Math.min(this.number, numbers.at(-1) ?? 0);
     const isAnew = known > 0 && await this.#isAnew(known, newest);
@@ -80,11 +88,14 @@ export class FollowedSeries implements FileSequence {
 
   /** Opens the first file with that number or a later one, or that was written after `time`. */
   async #openSince(numbers: readonly number[], number: number, time: number): Promise<FollowedFile | undefined> {
-    for (const each of numbers) {
+    this.#ahead = [];
+    for (const [i, each] of numbers.entries()) {
       const isSince = each >= number ||
         time < Infinity && (await this.#candidates(each)).some(({ identity }) => identity.time > time);
       const found = isSince ? await this.#open(each) : undefined;
-      if (found !== undefined) return found;
+      if (found === undefined) continue;
+      this.#ahead = numbers.slice(i + 1);
+      return found;
     }
     return undefined;
   }

@@ -72,14 +72,18 @@ export class FileSeries {
     return join(this.directory, this.#nameOf(number));
   }
 
-  /** Returns the numbers of listed names that belong to the series, compressed or not, in order, whichever program created the files. */
+  /** Returns the different numbers of listed names that belong to the series, compressed or not, in order, whichever program created the files. */
   numbersIn(names: readonly string[]): number[] {
     const numbers = names.flatMap((listed) => {
-      const name = this.#ownOf(listed, names);
-      const { extension } = packedFormatOf(name) ?? { extension: "" };
-      return this.#numberOf?.(name) ?? this.#numberOf?.(name.slice(0, -extension.length - 1)) ?? [];
+      return this.#numberIn(listed) ?? this.#numberIn(this.#ownOf(listed, names)) ?? [];
     });
-    return numbers.sort((one, other) => one - other);
+    return [...new Set(numbers)].sort((one, other) => one - other);
+  }
+
+  /** Returns the number of a file, compressed or not, from its name in the series' spelling. */
+  #numberIn(name: string): number | undefined {
+    const { extension } = packedFormatOf(name) ?? { extension: "" };
+    return this.#numberOf?.(name) ?? this.#numberOf?.(name.slice(0, -extension.length - 1));
   }
 
   /** Returns a listed name in the series' spelling if the file system treats both as the same and only one is listed. */

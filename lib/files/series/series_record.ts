@@ -102,6 +102,8 @@ export class SeriesRecord {
   readonly #path: string;
   readonly #lock: Pick<ProcessLock, "isLost">;
   #entries = new Map<number, SeriesEntry>();
+  /** Whether another stream has begun a compression whose end it has not recorded. */
+  hasBegun = false;
   #lines = 0;
   /** Whether the record must be rewritten: it is another stream's, or its last line may be incomplete. */
   #isStale = true;
@@ -137,6 +139,7 @@ export class SeriesRecord {
       if (change !== undefined) this.#apply(change);
     }
     const whole = [...this.#entries].filter(([, { isPacked, packed }]) => !isPacked || packed !== undefined);
+    this.hasBegun = whole.some(([, { isPacked, packed }]) => packed !== undefined && !isPacked);
     this.#entries = new Map(whole.sort(([one], [other]) => one - other));
   }
 
@@ -168,11 +171,13 @@ export class SeriesRecord {
 
   /** Records a fact about a file that must be known before the next step; if it cannot be written, it is not recorded. */
   note(number: number, change: Partial<SeriesEntry>): void {
-    const [entries, last, due] = [new Map(this.#entries), this.last, this.#due];
+    const [entry, last, due] = [this.entry(number), this.last, this.#due];
     try {
       this.#append({ number, ...change });
     } catch (error) {
-      [this.#entries, this.last, this.#due] = [entries, last, due];
+      if (entry === undefined) this.#entries.delete(number);
+      else this.#entries.set(number, entry);
+      [this.last, this.#due] = [last, due];
       throw error;
     }
   }

@@ -166,7 +166,9 @@ export class SeriesUpkeep {
 
   /** Compresses all complete files; without a format, completes what other streams began. */
   async #compressAll(): Promise<void> {
+    if (this.#options.compress === undefined && !this.#record.hasBegun) return;
     for (const entry of this.complete) {
+      if (entry.isPacked) continue;
       if (this.#isStopped || performance.now() > this.#lastBegin) return;
       await this.#attempt(`compress ${entry.number}`, () => this.#compressIfDue(entry));
     }
@@ -174,7 +176,7 @@ export class SeriesUpkeep {
 
   async #compressIfDue(entry: SeriesEntry): Promise<void> {
     const format = this.#options.compress;
-    if (entry.isPacked || entry.packed !== undefined && await this.#isReplaced(entry, entry.packed)) return;
+    if (entry.packed !== undefined && await this.#isReplaced(entry, entry.packed)) return;
     if (format !== undefined && !entry.isRaw) await this.#compress(entry, format);
   }
 

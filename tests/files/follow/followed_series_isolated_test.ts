@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import fs from "node:fs";
 import { appendFile, mkdir, readdir, rename, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import test from "node:test";
 import { gzipSync } from "node:zlib";
 import { followFile, RotatingFileWritable, type RotationOptions } from "../../../lib/files/mod.ts";
+import { SeriesRecord } from "../../../lib/files/series/series_record.ts";
 import { LineStream } from "../../../lib/text/mod.ts";
 import { inFolder } from "../../support/folders.ts";
 import { tries } from "../../support/long_run.ts";
@@ -52,6 +55,35 @@ for (const compress of [undefined, "zstd", "gzip", "brotli"] as const) {
       await until(() => openFilesIn(folder).length === 0, "the end of the streams");
     }));
 }
+
+test("a file of a series costs as much to end and to follow however many there are: no list is read for each", (context) =>
+  inFolder(async (folder) => {
+    let [entries, lists] = [0, 0];
+    const { get } = Object.getOwnPropertyDescriptor(SeriesRecord.prototype, "entries")!;
+    context.mock.getter(SeriesRecord.prototype, "entries", function (this: SeriesRecord) {
+      entries++;
+      return get!.call(this);
+    });
+    const list = fs.promises.readdir;
+    Object.assign(fs.promises, { readdir: (...args: Parameters<typeof list>) => (lists++, list(...args)) });
+    syncBuiltinESMExports();
+    try {
+      const log = new RotatingFileWritable({ directory: folder, name, maxFileSize: 10, append: true });
+      const writer = log.getWriter();
+      for (const line of numbered(0, 40)) await writer.write(line);
+      assert.ok(entries < 20, `${entries} reads of all entries`);
+      await writer.close();
+      if (readdir === list) return context.skip("imports of this runtime do not follow the module");
+      lists = 0;
+      const followed = new Following(await followFile(join(folder, name), { series: true, start: "beginning" }));
+      await followed.reach([...numbered(0, 40)].join("").length);
+      assert.ok(lists < 20, `${lists} lists of the folder`);
+      await followed.cancel();
+    } finally {
+      Object.assign(fs.promises, { readdir: list });
+      syncBuiltinESMExports();
+    }
+  }));
 
 test("followFile() goes on behind files of a series that were removed before it came to them", () =>
   inFolder(async (folder) => {
