@@ -1,6 +1,6 @@
 import type { Exchange, ExchangeHandler, RequestBody } from "../connection.ts";
 import type { ResolvedOptions } from "../http_client_options.ts";
-import { ConnectionFault, frameName, MAX_STREAM, STREAM_CLOSED } from "./protocol.ts";
+import { ConnectionFault, frameName, STREAM_CLOSED } from "./protocol.ts";
 
 type OfClients = "maxConcurrentStreams" | "streamWindow" | "maxHeaderSize" | OfPings;
 type OfPings = "pingInterval" | "pingTimeout" | "headersTimeout";
@@ -126,6 +126,8 @@ const SLOTS = 64;
 export class StreamTable {
   size = 0;
   next: number;
+  /** The highest id whose HEADERS are in the output: streams above it are idle, and no frame may come for them. */
+  opened = 0;
   #slots: (Http2Stream | undefined)[] = emptySlots(SLOTS);
   /** The number of streams that are behind their own slot, as another had that. */
   #displaced = 0;
@@ -134,12 +136,8 @@ export class StreamTable {
     this.next = first;
   }
 
-  get isExhausted(): boolean {
-    return this.next > MAX_STREAM;
-  }
-
   get(id: number): Http2Stream | undefined {
-    return this.#slots[this.#find(id)];
+    return id > this.opened ? undefined : this.#slots[this.#find(id)];
   }
 
   all(): Http2Stream[] {
@@ -176,7 +174,7 @@ export class StreamTable {
 
   /** Whether the server may refer to this stream: one that this client opened, even if it has ended. */
   isKnown(id: number): boolean {
-    return (id & 1) === 1 && id < this.next;
+    return (id & 1) === 1 && id <= this.opened;
   }
 
   /** Returns the slot of a stream, or the empty one that it would get. */

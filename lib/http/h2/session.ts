@@ -6,7 +6,7 @@ import type { Exchange, ExchangeHandler, HeaderList, RequestHead, Transport, Tra
 import { HttpError } from "../http_error.ts";
 import { isIdempotent } from "../request/request_target.ts";
 import { BodySender, type BodySenderEvents, ReceiveWindows } from "./flow_control.ts";
-import { ConnectionFault, ENHANCE_YOUR_CALM, INTERNAL_ERROR, NO_ERROR } from "./protocol.ts";
+import { ConnectionFault, ENHANCE_YOUR_CALM, INTERNAL_ERROR, MAX_STREAM, NO_ERROR } from "./protocol.ts";
 import { FrameWriter } from "./frame_writer.ts";
 import { FrameReader } from "./frame_reader.ts";
 import { HpackEncoder } from "./hpack/encoder.ts";
@@ -124,7 +124,7 @@ export class Session
     if (this.#look === "none") this.#open(stream, head);
     else this.#unopened.push(() => this.#open(stream, head));
     this.#noise.earn(2);
-    if (streams.isExhausted) this.#isEndNear = true;
+    if (streams.next > MAX_STREAM) this.#isEndNear = true;
     this.#schedule();
     return stream;
   }
@@ -135,6 +135,7 @@ export class Session
     const { body } = stream;
     const output = this.#output;
     stream.sentAt = output.added;
+    this.#streams.opened = stream.id;
     const length = this.#encoder.encodeRequest(head, lengthToSay(head.method, body));
     const hasBody = body !== undefined && body.bytes?.length !== 0;
     output.addHeaders(stream.id, this.#encoder.block, length, this.#peer.maxFrameSize, !hasBody);

@@ -4,8 +4,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { dataFrame, headFrame, response } from "../../http/h2/memory_peer.ts";
-import { type Answer, ask, openSession } from "../../http/h2/opened_session.ts";
-import { turn } from "../../support/waits.ts";
+import { type Answer, ask, openSession, turn } from "../../http/h2/opened_session.ts";
 import { ScriptedBody } from "../../http/h2/scripted_body.ts";
 import { frame, goawayFrame, numberFrame, settingsFrame } from "../../http/faults/http2_frames.ts";
 import { choices, cut, ending, type Target } from "../target.ts";
@@ -24,6 +23,7 @@ async function converse(pieces: readonly Uint8Array[]): Promise<string[]> {
   const { session, peer, owner } = await openSession({ maxHeaderSize: 1000 });
   const body = new ScriptedBody().give(Buffer.from("abc"));
   const answers = [ask(session), ask(session, "/", { method: "POST", body }), ask(session)];
+  await turn();
   peer.send(...pieces);
   await turn();
   peer.finish();

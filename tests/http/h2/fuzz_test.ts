@@ -33,10 +33,11 @@ const frames = fc.array(
 
 test("whatever a server sends, however it is cut, every request is told its end once, and nothing throws", async () => {
   await fc.assert(
-    fc.asyncProperty(frames, fc.nat(1000), async (list, cut) => {
+    fc.asyncProperty(frames, fc.nat(1000), fc.boolean(), async (list, cut, areOpen) => {
       const { session, peer, owner } = await openSession();
       const body = new ScriptedBody().give(Buffer.from("abc"));
       const answers = [ask(session), ask(session, "/", { method: "POST", body }), ask(session)];
+      if (areOpen) await turn();
       const bytes = Buffer.concat(list.map(({ type, flags, stream, payload }) => frame(type, flags, stream, payload)));
       const at = bytes.length === 0 ? 0 : cut % bytes.length;
       peer.send(bytes.subarray(0, at), bytes.subarray(at));

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { test } from "node:test";
+import type { Connection } from "../../../lib/http/connection.ts";
 import type { HttpErrorCode } from "../../../lib/http/http_error.ts";
 import {
   ErrorCode,
@@ -13,7 +14,7 @@ import {
   settingsFrame,
 } from "../faults/http2_frames.ts";
 import { dataFrame, headFrame, MemoryPeer, response } from "./memory_peer.ts";
-import { ask, openOn, openSession, turn } from "./opened_session.ts";
+import { type Answer, ask, openOn, openSession, turn } from "./opened_session.ts";
 import { WholeBody } from "./scripted_body.ts";
 
 const streamClosed = 5;
@@ -40,19 +41,9 @@ function times(count: number, ...chunks: Uint8Array[]): Uint8Array[] {
 const BROKEN: Readonly<Record<string, Attack>> = {
   "a frame larger than we allow": { chunks: [frame(FrameType.data, 0, 1, Buffer.alloc(40_000))], code: frameSize },
   "a push": { chunks: [frame(5, Flag.endHeaders, 1, Buffer.alloc(4))], code: ErrorCode.protocol },
-  "HEADERS for a stream that was not opened": { chunks: [headFrame(7, [OK])], code: ErrorCode.protocol },
   "HEADERS for a stream of its own": { chunks: [headFrame(2, [OK])], code: ErrorCode.protocol },
   "HEADERS for stream 0": { chunks: [headFrame(0, [OK])], code: ErrorCode.protocol },
   "DATA for stream 0": { chunks: [dataFrame(0, "x")], code: ErrorCode.protocol },
-  "DATA for a stream that was not opened": { chunks: [dataFrame(7, "x")], code: ErrorCode.protocol },
-  "RST_STREAM for a stream that was not opened": {
-    chunks: [numberFrame(FrameType.reset, 9, 0)],
-    code: ErrorCode.protocol,
-  },
-  "WINDOW_UPDATE for a stream that was not opened": {
-    chunks: [numberFrame(FrameType.windowUpdate, 9, 1)],
-    code: ErrorCode.protocol,
-  },
   "WINDOW_UPDATE of 0 for the connection": {
     chunks: [numberFrame(FrameType.windowUpdate, 0, 0)],
     code: ErrorCode.protocol,
@@ -262,6 +253,68 @@ for (const [words, flood] of Object.entries(FLOODS)) {
   });
 }
 
+/** Frames for a stream, each of which a server may send only once that is open. */
+const FOR_STREAMS: Readonly<Record<string, (stream: number) => readonly Uint8Array[]>> = {
+  "a whole response": (stream) => [response(stream, "early")],
+  "HEADERS": (stream) => [headFrame(stream, [OK])],
+  "HEADERS and CONTINUATION": (stream) => [
+    frame(FrameType.headers, 0, stream, headerBlock([OK])),
+    frame(FrameType.continuation, Flag.endHeaders, stream, NOTHING),
+  ],
+  "DATA": (stream) => [dataFrame(stream, "x")],
+  "empty DATA": (stream) => [dataFrame(stream, "", true)],
+  "RST_STREAM": (stream) => [numberFrame(FrameType.reset, stream, ErrorCode.refusedStream)],
+  "WINDOW_UPDATE": (stream) => [numberFrame(FrameType.windowUpdate, stream, 1)],
+};
+
+/** The moments at which a server may send frames for idle streams: each returns the id of the first of these, and the requests that wait. */
+const MOMENTS: Readonly<Record<string, (session: Connection) => Promise<{ id: number; waiting: Answer[] }>>> = {
+  "before the first request": () => Promise.resolve({ id: 1, waiting: [] }),
+  "in the turn in which requests start": (session) => Promise.resolve({ id: 1, waiting: [ask(session), ask(session)] }),
+  "while a look at an idle session is running": async (session) => {
+    const waiting = [ask(session)];
+    await Promise.resolve();
+    return { id: 1, waiting };
+  },
+  "while a look at a busy session is running": async (session) => {
+    ask(session);
+    await turn();
+    const waiting = [ask(session, "/", { method: "POST", body: new WholeBody(new Uint8Array(1)) }), ask(session)];
+    await Promise.resolve();
+    return { id: 3, waiting };
+  },
+  "behind a request that was given up while it waited": async (session) => {
+    ask(session).exchange.cancel(new Error("enough"));
+    await turn();
+    return { id: 1, waiting: [] };
+  },
+};
+
+for (const [when, reach] of Object.entries(MOMENTS)) {
+  for (const [words, framesFor] of Object.entries(FOR_STREAMS)) {
+    test(`${words} for an idle stream ${when} ends the session with PROTOCOL_ERROR, and requests that wait are untouched`, async () => {
+      for (const further of [0, 2, 100]) {
+        const { session, peer, owner } = await openSession();
+        const { id, waiting } = await reach(session);
+        peer.take();
+        peer.send(frame(FrameType.priority, 0, id + further, Buffer.alloc(5))); // may come in any state
+        assert.equal(session.closing, false);
+        peer.send(...framesFor(id + further));
+        assert.equal(session.closing, true);
+        for (const { head, error, isUntouched } of waiting) {
+          assert.deepEqual([head, error?.code, isUntouched], [undefined, "PROTOCOL_ERROR", true]);
+        }
+        await turn();
+        const sent = peer.take();
+        assert.deepEqual(sent.map(({ type }) => type), [FrameType.goaway]);
+        assert.equal(sent[0].payload.readUInt32BE(4), ErrorCode.protocol);
+        peer.finish();
+        await owner.closed;
+      }
+    });
+  }
+}
+
 test("a server that begins with something else than SETTINGS is none of HTTP/2", async () => {
   const peer = new MemoryPeer();
   const { session, owner } = openOn(peer);
@@ -310,6 +363,7 @@ test("a server that speaks HTTP/1.1 is found out", async () => {
 test("answers to PINGs do not pile up for a server that does not read", async () => {
   const { session, peer, owner } = await openSession();
   const answer = ask(session);
+  await turn();
   peer.full = true;
   peer.send(head);
   let sent = 0;
@@ -326,6 +380,7 @@ test("answers to PINGs do not pile up for a server that does not read", async ()
 test("many frames are no flood if they move requests on", async () => {
   const { session, peer } = await openSession();
   const answer = ask(session);
+  await turn();
   peer.send(head);
   for (let i = 0; i < 5000; i++) {
     peer.send(dataFrame(1, "x"), ping);
@@ -355,10 +410,11 @@ for (const unit of [128, 1024, 4096]) {
 
 test("a server that refuses every request does not flood", async () => {
   const { session, peer } = await openSession();
-  for (let i = 0; i < 5000; i++) {
-    const answer = ask(session);
-    peer.reset(2 * i + 1, ErrorCode.refusedStream);
-    assert.equal(answer.isUntouched, true);
+  for (let first = 1; first < 10_000; first += 200) {
+    const answers = Array.from({ length: 100 }, () => ask(session));
+    await turn();
+    for (let i = 0; i < 100; i++) peer.reset(first + 2 * i, ErrorCode.refusedStream);
+    assert.ok(answers.every(({ isUntouched }) => isUntouched));
   }
   assert.equal(session.closing, false);
 });

@@ -205,6 +205,7 @@ test("the bytes of a body arrive as they were, whatever the windows", async () =
   ];
   ask(session, "/", { ...post, body: new WholeBody(bytes) });
   ask(session, "/", { ...post, body: new ScriptedBody(bytes.length).give(...pieces, undefined) });
+  await turn();
   const frames: Frame[] = [];
   for (let room = 1, sent = 0; sent < 600_000; room = (room * 31) % 20_011) {
     for (const stream of [0, 1, 3]) peer.widen(stream, room);
@@ -319,6 +320,7 @@ test("request and response bodies go on at the same time", async () => {
   const { session, peer } = await openSession();
   const body = new ScriptedBody();
   const answer = ask(session, "/", { ...post, body });
+  await turn();
   peer.send(headFrame(1, [[":status", "200"]]));
   for (const word of ["a", "b", "c"]) {
     body.give(Buffer.from(word));

@@ -63,6 +63,7 @@ test("a response reaches its own request, head first, then its bytes and its end
   const { session, peer } = await openSession();
   const first = ask(session);
   const second = ask(session);
+  await turn();
   peer.send(Buffer.concat([
     headFrame(3, [OK, ["x-name", "second"]]),
     headFrame(1, [OK, ["x-name", "first"]]),
@@ -97,6 +98,7 @@ test("responses whose DATA frames come together are each as they were sent, wher
   for (let cut = 0; cut <= bytes.length; cut++) {
     const { session, peer } = await openSession();
     const [first, second] = [ask(session), ask(session)];
+    await turn();
     peer.send(bytes.subarray(0, cut), bytes.subarray(cut));
     assert.deepEqual([first.text, first.isEnded], ["abcdefghij", true], `cut at ${cut}`);
     assert.deepEqual([second.text, second.isEnded], ["12345", true], `cut at ${cut}`);
@@ -115,6 +117,7 @@ test("a response is the same wherever the network cuts it", async () => {
   for (let cut = 0; cut <= bytes.length; cut++) {
     const { session, peer } = await openSession();
     const answer = ask(session);
+    await turn();
     peer.send(bytes.subarray(0, cut), bytes.subarray(cut));
     assert.equal(answer.text, "some byteshithe end", `cut at ${cut}`);
     assert.ok(answer.isEnded);
@@ -124,6 +127,7 @@ test("a response is the same wherever the network cuts it", async () => {
   }
   const { session, peer } = await openSession();
   const answer = ask(session);
+  await turn();
   for (const byte of bytes) peer.send(Uint8Array.of(byte));
   assert.equal(answer.text, "some byteshithe end");
 });
@@ -131,6 +135,7 @@ test("a response is the same wherever the network cuts it", async () => {
 test("HEADERS may be padded, have a priority, and go on in CONTINUATION frames", async () => {
   const { session, peer } = await openSession();
   const answer = ask(session);
+  await turn();
   const block = headerBlock([OK, ["a", "b"]]);
   const head = Buffer.concat([Buffer.from([2, 0, 0, 0, 3, 15]), block.subarray(0, 3), Buffer.from([0, 0])]);
   peer.send(Buffer.concat([
@@ -147,6 +152,7 @@ test("HEADERS may be padded, have a priority, and go on in CONTINUATION frames",
 test("trailers are given with the end", async () => {
   const { session, peer } = await openSession();
   const answer = ask(session);
+  await turn();
   peer.send(headFrame(1, [OK]), dataFrame(1, "x"), headFrame(1, [["x-sum", "1"]], true));
   assert.deepEqual(answer.trailers, ["x-sum", "1"]);
   assert.ok(answer.isEnded);
@@ -155,6 +161,7 @@ test("trailers are given with the end", async () => {
 test("informational responses come before the final one", async () => {
   const { session, peer } = await openSession();
   const answer = ask(session);
+  await turn();
   peer.send(headFrame(1, [[":status", "103"], ["link", "</a>"]]), headFrame(1, [[":status", "100"]]), response(1, "x"));
   assert.deepEqual(answer.informational, [103, 100]);
   assert.equal(answer.head?.status, 200);
@@ -165,6 +172,7 @@ test("a response to HEAD, and 204 and 304, have no body whatever Content-Length 
   const { session, peer } = await openSession();
   const head = ask(session, "/", { method: "HEAD" });
   const unchanged = ask(session);
+  await turn();
   peer.send(headFrame(1, [OK, ["content-length", "1000"]], true));
   peer.send(headFrame(3, [[":status", "304"], ["content-length", "1000"]], true));
   assert.ok(head.isEnded && unchanged.isEnded);
@@ -173,6 +181,7 @@ test("a response to HEAD, and 204 and 304, have no body whatever Content-Length 
 test("a head alone can be the whole response", async () => {
   const { session, peer } = await openSession();
   const answer = ask(session);
+  await turn();
   peer.send(headFrame(1, [OK, ["content-length", "0"]], true));
   assert.ok(answer.isEnded);
 });
@@ -224,6 +233,7 @@ test("a header section larger than maxHeaderSize fails its own request only", as
   const { session, peer } = await openSession({ maxHeaderSize: 1000 });
   const answer = ask(session);
   const other = ask(session);
+  await turn();
   peer.send(headFrame(1, [OK, ["x", "y".repeat(1500)]]), response(3, "fine"));
   assert.equal(answer.error?.code, "LIMIT_EXCEEDED");
   assert.equal(other.text, "fine");
@@ -232,6 +242,7 @@ test("a header section larger than maxHeaderSize fails its own request only", as
 test("frames of a type that nobody knows are ignored", async () => {
   const { session, peer } = await openSession();
   const answer = ask(session);
+  await turn();
   peer.send(
     frame(0xfa, 0xff, 77, Buffer.from("?")),
     frame(FrameType.priority, 0, 1, Buffer.alloc(5)),

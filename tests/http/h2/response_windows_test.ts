@@ -25,6 +25,7 @@ function sendBody(peer: MemoryPeer, stream: number, bytes: number): void {
 test("a stream gets room as its reader takes bytes, by half windows", async () => {
   const { session, peer } = await openSession({ streamWindow: 100_000 });
   const answer = ask(session);
+  await turn();
   peer.send(headFrame(1, [[":status", "200"]]));
   sendBody(peer, 1, 100_000);
   await turn();
@@ -44,6 +45,7 @@ test("a response that nobody reads does not stall the others", async () => {
   const { session, peer } = await openSession({ streamWindow: MEGABYTE });
   const slow = ask(session);
   const fast = ask(session);
+  await turn();
   for (const stream of [1, 3]) peer.send(headFrame(stream, [[":status", "200"]]));
   sendBody(peer, 1, MEGABYTE);
   fast.whenData = (chunk) => fast.exchange.consumed(chunk.length);
@@ -68,6 +70,7 @@ test("a response that nobody reads does not stall the others", async () => {
 test("a stream whose rest has room is given none", async () => {
   const { session, peer } = await openSession({ streamWindow: 100_000 });
   const answer = ask(session);
+  await turn();
   peer.send(headFrame(1, [[":status", "200"], ["content-length", "120000"]]));
   sendBody(peer, 1, 90_000);
   answer.exchange.consumed(90_000);
@@ -82,6 +85,7 @@ test("a stream whose rest has room is given none", async () => {
 test("padding gives its room back by itself", async () => {
   const { session, peer } = await openSession({ streamWindow: 65_535 });
   ask(session);
+  await turn();
   peer.send(headFrame(1, [[":status", "200"]]));
   const padded = Buffer.concat([Buffer.from([255]), Buffer.alloc(256)]);
   for (let i = 0; i < 200; i++) peer.send(frame(FrameType.data, Flag.padded, 1, padded));
