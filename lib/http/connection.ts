@@ -116,8 +116,8 @@ export interface ExchangeHandler {
   onSent(isWhole: boolean): void;
   /** The last call: the connection has ended, and its server has not shown that it read a body whose end was sent after the response. */
   onUnread?(error: HttpError): void;
-  /** The rest will not arrive. @param untouched Whether the server certainly did not act on the request, which may then be sent again. */
-  onFail(error: HttpError, untouched: boolean): void;
+  /** The rest will not arrive. @param untouched Whether the server certainly did not act on the request. @param unsent Whether its head did not even reach the output. */
+  onFail(error: HttpError, untouched: boolean, unsent: boolean): void;
 }
 
 export interface Exchange {

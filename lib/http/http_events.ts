@@ -125,7 +125,7 @@ export type HttpClientEvent =
     type: "retry";
     method: string;
     url: string;
-    /** The number of the retry, counted from 1. */
+    /** The number of attempts so far, without those whose connection ended before anything was sent. */
     attempt: number;
     /** The error of the previous attempt; undefined if that got a response. */
     error: unknown;

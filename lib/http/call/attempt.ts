@@ -9,6 +9,7 @@ import type { FetchRequest } from "../request/fetch_request.ts";
 import { type BodyControl, type Failure, ResponseBody, Unreachable } from "../response/response_body.ts";
 import { responseHeaders } from "../response/response_headers.ts";
 import type { AttemptBody } from "./attempt_body.ts";
+import type { Fate } from "./retries.ts";
 
 /** The owner of an attempt, called with its progress. It gets exactly one end, unless it cancelled or detached the attempt. */
 export interface AttemptOwner {
@@ -16,7 +17,7 @@ export interface AttemptOwner {
   onHead(head: ResponseHead): void;
   /** The response has ended, or its rest is unwanted. @param lost The reason why the server may not have all of the request's body. */
   onReceived(lost?: HttpError): void;
-  onLost(error: HttpError, untouched: boolean): void;
+  onLost(error: HttpError, fate: Fate): void;
   /** There is no complete response, and no other attempt will help: the response was cut off, or came too late. */
   fail(reason: unknown): void;
 }
@@ -213,7 +214,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     this.#owner?.onReceived(error);
   }
 
-  onFail(error: HttpError, untouched: boolean): void {
+  onFail(error: HttpError, untouched: boolean, unsent: boolean): void {
     if (this.#sendsOn) return this.#loseRest(error);
     // A failure of an unread body is reported as long as the caller waits for the response.
     const isUnread = this.#discards && this.#isDelivered;
@@ -221,7 +222,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     this.#end();
     this.#trace?.onError(error);
     if (isUnread) this.#owner?.onReceived();
-    else this.#owner?.onLost(error, untouched);
+    else this.#owner?.onLost(error, { untouched, unsent });
   }
 
   /** Whether only the request's body is still being transferred: the response is complete or unwanted. */

@@ -18,7 +18,7 @@ import type { ResponseBody } from "../response/response_body.ts";
 import { hasField, joinedField } from "../response/response_headers.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
 import { AttemptBody } from "./attempt_body.ts";
-import { retryAfter, RetryPolicy } from "./retries.ts";
+import { type Fate, retryAfter, RetryPolicy } from "./retries.ts";
 
 let deliveries: Pick<Call, "deliver">[] = [];
 
@@ -163,9 +163,9 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     if (this.#isAnswered) this.#end();
   }
 
-  onLost(error: HttpError, untouched: boolean): void {
+  onLost(error: HttpError, fate: Fate): void {
     if (wantsHttp1(error)) this.#attempt!.pooled.pool.requireHttp1();
-    if (!this.#retry(error, untouched)) this.fail(error);
+    if (!this.#retry(error, fate)) this.fail(error);
   }
 
   deliver(): void {
@@ -264,11 +264,11 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   }
 
   /** Whether another attempt follows one that got no response. */
-  #retry(error: HttpError, untouched: boolean): boolean {
+  #retry(error: HttpError, fate: Fate): boolean {
     if (!this.#mayRepeat()) return false;
     const { kept, connection } = this.#attempt!.pooled;
-    const stale = (kept && connection.closing) || wantsHttp1(error);
-    const pause = (this.#failures ??= new RetryPolicy()).add(error, this.#request, { untouched, stale });
+    const stale = (!fate.unsent && kept && connection.closing) || wantsHttp1(error);
+    const pause = (this.#failures ??= new RetryPolicy()).add(error, this.#request, { ...fate, stale });
     if (pause === undefined) return false;
     this.#request.alone = true; // the server may answer no pipeline (RFC 9112 section 9.3.2)
     this.pipelinable = false;

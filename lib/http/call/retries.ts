@@ -1,5 +1,5 @@
 import { parseHTTPDate } from "../../semantics/mod.ts";
-import type { HeaderList } from "../connection.ts";
+import type { ExchangeHandler, HeaderList } from "../connection.ts";
 import type { HttpError } from "../http_error.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
 import { joinedField } from "../response/response_headers.ts";
@@ -26,22 +26,27 @@ const FIRST_PAUSE_OF_STATUS = 500;
 /** Transient failures, after which an idempotent request is sent again. */
 const TRANSIENT_CODES: ReadonlySet<string> = new Set(["CONNECTION_LOST", "CONNECTION_STALE", "REFUSED", "RESET"]);
 
+/** The fate of a request on its connection, as of {@link ExchangeHandler.onFail}. */
+export type Fate = Readonly<Record<"untouched" | "unsent", boolean>>;
+
 type Repeated = Pick<FetchRequest, "idempotent" | "limits">;
 
 /** The attempts of a call without a response for its caller: `1 + retries`, and one more on a new connection if one was stale. */
 export class RetryPolicy {
   count = 0;
   #free = 0;
+  /** The time of the first attempt of which nothing was sent. For as long as a request may wait for a connection, these are waits, and not counted. */
+  #unsentSince: number | undefined = undefined;
 
   /**
-   * Adds an attempt without a response. `untouched`: the server certainly did not act on it; `stale`: the connection had ended, or speaks a refused protocol. @returns
-   * the ms to wait before the next attempt, or undefined.
+   * Adds an attempt without a response. `stale`: the connection had ended, or speaks a refused protocol. @returns the ms to wait before the next attempt, or undefined.
    */
   add(
     { code }: HttpError,
-    { idempotent, limits: { retries } }: Repeated,
-    { untouched, stale }: Readonly<Record<"untouched" | "stale", boolean>>,
+    { idempotent, limits: { retries, queueTimeout } }: Repeated,
+    { untouched, unsent, stale }: Fate & { readonly stale: boolean },
   ): number | undefined {
+    if (unsent && performance.now() - (this.#unsentSince ??= performance.now()) < (queueTimeout || Infinity)) return 0;
     this.count++;
     if (!untouched && !(idempotent && TRANSIENT_CODES.has(code))) return undefined;
     if (stale) this.#free = 1;

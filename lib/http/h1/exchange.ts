@@ -68,7 +68,7 @@ export class Http1Exchange implements Exchange {
   fail(error: HttpError): void {
     if (this.cancelled) return;
     this.stopBody(error);
-    this.handler.onFail(error, !this.sent);
+    this.handler.onFail(error, !this.sent, !this.sent);
   }
 
   consumed(bytes: number): void {

@@ -120,7 +120,11 @@ export class Session
       (this.#isIdle || (this.#peer.isKnown && (body !== undefined || !isIdempotent(head.method))))
     ) this.#look = "due";
     // The first request may start before the session has become idle.
-    if (this.#isIdle || streams.size === 1) this.#leaveIdle();
+    if (this.#isIdle || streams.size === 1) {
+      this.#isIdle = false;
+      this.#transport.keepProcess(true);
+      this.#liveness.onBusy();
+    }
     if (this.#look === "none") this.#open(stream, head);
     else this.#unopened.push(() => this.#open(stream, head));
     this.#noise.earn(2);
@@ -299,7 +303,12 @@ export class Session
       if (this.#isEndNear && (this.#proof === "none" || this.#proof === "overdue")) {
         return this.#leave(NO_ERROR, undefined);
       }
-      if (!this.#isIdle) this.#enterIdle();
+      if (!this.#isIdle) {
+        this.#isIdle = true;
+        this.#output.shrink();
+        this.#transport.keepProcess(false);
+        this.#liveness.onIdle();
+      }
     }
     this.#output.flush();
     this.#ends.completeTaken();
@@ -309,19 +318,6 @@ export class Session
       this.#liveness.planProof();
     }
     if (this.#proof === "planned" && this.#isEndNear) afterPoll(this.onProofDue);
-  }
-
-  #enterIdle(): void {
-    this.#isIdle = true;
-    this.#output.shrink();
-    this.#transport.keepProcess(false);
-    this.#liveness.onIdle();
-  }
-
-  #leaveIdle(): void {
-    this.#isIdle = false;
-    this.#transport.keepProcess(true);
-    this.#liveness.onBusy();
   }
 
   // The end of the session.

@@ -126,7 +126,7 @@ export class StreamEnds {
     if (stream.isOver) return;
     this.#remove(stream);
     stream.body?.cancel(error);
-    stream.handler.onFail(error, isUntouched);
+    stream.handler.onFail(error, isUntouched, stream.sentAt === Infinity);
   }
 
   #reset(stream: Http2Stream, code: number): void {

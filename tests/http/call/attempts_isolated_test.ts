@@ -91,6 +91,7 @@ async function take(protocol: Protocol, way: ProxyScheme | undefined, pill: Pill
   // The proxy must forward unencrypted requests as well.
   const proxy = way && await new TestProxy(way, { lead: () => "127.0.0.1" }).start();
   const sent: HttpClientEvent[] = [];
+  let attempts = 0;
   const client = new HttpClient({
     h2c: protocol === "h2c",
     retries: pill.retries,
@@ -100,7 +101,13 @@ async function take(protocol: Protocol, way: ProxyScheme | undefined, pill: Pill
     maxRetryAfter: 20,
     maxRedirects: 3,
     proxy: proxy?.url,
-    onEvent: (event) => event.type === "request" && event.url.includes("/pill") && void sent.push(event),
+    onEvent: (event) => {
+      if (!("url" in event) || !event.url.includes("/pill")) return;
+      if (event.type === "request") sent.push(event);
+      if (event.type !== "retry") return;
+      if (event.attempt === attempts) sent.pop(); // nothing was sent
+      attempts = event.attempt;
+    },
   });
   try {
     const first = Array.from({ length: Math.min(pill.kept, pill.connections) }, async () => {
@@ -178,6 +185,46 @@ test("after a stale connection a request goes out on a new one, also with `retri
     connects();
     assert.equal(await (await within(again, "the request")).text(), "fine");
     assert.deepEqual(attempts, [true, false]);
+  } finally {
+    client.destroy();
+    await listener.stop();
+  }
+});
+
+test("a request of which nothing was sent when its session ended is sent on another, also with `retries: 0` and before that has answered anything", async () => {
+  const peers: Http2Peer[] = [];
+  const seen: string[] = [];
+  const owner = {
+    settings: {},
+    violations: [],
+    onPeer: (peer: Http2Peer) => void peers.push(peer),
+    onRequest: (request: ServerRequest): void => {
+      seen.push(request.path);
+      if (request.path === "/once") respond(request, 200, Buffer.from("fine"));
+    },
+  };
+  const listener = await new Listener({}, (socket) => void new Http2Peer(socket, owner)).start();
+  const told: unknown[] = [];
+  const client = new HttpClient({
+    h2c: true,
+    retries: 0,
+    onEvent: (event) => {
+      if (!("url" in event) || !event.url.endsWith("/once")) return;
+      told.push(event.type === "retry" ? event.attempt : event.type);
+      if (told.length > 1) return;
+      // The session looks at its socket before it sends the request.
+      peers[0].goaway(2 ** 31 - 1);
+    },
+  });
+  try {
+    const held = client.fetch(`${listener.origin}/held`).catch(() => {});
+    await until(() => seen.length === 1 && client.stats().active === 1, "the request that is held");
+    const once = client.fetch(`${listener.origin}/once`, { method: "POST", body: "charge" });
+    assert.equal(await (await within(once, "a response")).text(), "fine");
+    assert.deepEqual([seen, peers.length], [["/held", "/once"], 2]);
+    assert.deepEqual(told, ["request", 0, "request", "response"]);
+    client.destroy();
+    await held;
   } finally {
     client.destroy();
     await listener.stop();

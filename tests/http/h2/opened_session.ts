@@ -78,6 +78,7 @@ export class Answer implements ExchangeHandler {
   /** The reason why its server may not have read a body that was sent late. */
   unread: HttpError | undefined = undefined;
   isUntouched = false;
+  isUnsent = false;
   exchange!: Exchange;
   /** Resolves at the end, and when it fails. */
   readonly over: Promise<void>;
@@ -139,10 +140,11 @@ export class Answer implements ExchangeHandler {
     this.#onOver();
   }
 
-  onFail(error: HttpError, untouched: boolean): void {
+  onFail(error: HttpError, untouched: boolean, unsent: boolean): void {
     if (!this.isLate) this.#requireOpen();
     this.error = error;
     this.isUntouched = untouched;
+    this.isUnsent = unsent;
     this.#onOver();
   }
 

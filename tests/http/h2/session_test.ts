@@ -369,8 +369,8 @@ test("requests that one failure brings down may give each other up", async () =>
   const { session } = await openSession();
   const answers = [ask(session), ask(session)];
   const original = answers[0].onFail.bind(answers[0]);
-  answers[0].onFail = (error, untouched) => {
-    original(error, untouched);
+  answers[0].onFail = (error, ...fate) => {
+    original(error, ...fate);
     answers[1].exchange.cancel(error);
   };
   session.destroy(new HttpError("CLIENT_CLOSED", "over"));
@@ -438,7 +438,7 @@ test("a request of a session whose connection has ended was not touched, be the 
     assert.deepEqual(peer.take(), []);
     end(peer);
     await answer.over;
-    assert.ok(answer.isUntouched);
+    assert.ok(answer.isUntouched && answer.isUnsent);
     await turn();
     assert.deepEqual(peer.takeOf(FrameType.headers), []); // no stream is opened behind a GOAWAY (RFC 9113 section 6.8)
   }

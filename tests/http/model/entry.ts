@@ -31,6 +31,8 @@ export class Entry {
   /** The number of attempts that servers saw, and the number that the client reports. */
   seen = 0;
   sent = 0;
+  /** The number of attempts at its last retry. */
+  attempts = 0;
   /** The number of redirects. */
   redirects = 0;
   /** The reason for which it may be aborted or fail, though nothing else goes wrong. */

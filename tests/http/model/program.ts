@@ -61,7 +61,11 @@ export function clientOptions(world: World, random: SeededRandom, isCalm: boolea
       ? undefined
       : (address, { redirect }) => !world.refuses(address, redirect),
     onEvent: (event) => {
-      if (event.type === "request") world.entryOf(Number(new URL(event.url).pathname.split("/")[1]))!.sent++;
+      if (event.type !== "request" && event.type !== "retry") return;
+      const entry = world.entryOf(Number(new URL(event.url).pathname.split("/")[1]))!;
+      if (event.type === "request") return void entry.sent++;
+      if (event.attempt === entry.attempts) entry.sent--; // nothing was sent
+      entry.attempts = event.attempt;
     },
   };
 }
