@@ -114,7 +114,12 @@ export class CreatedFile implements Undoable {
   }
 }
 
-/** Removes all created objects again, the newest first. Never rejects, since an earlier failure is the one to report. */
-export async function undoAll(made: readonly Undoable[]): Promise<void> {
-  for (const each of made.toReversed()) await each.undo();
+/**
+ * Removes all created objects again, the newest first, and returns the outcomes in the order of creation. Never rejects,
+ * since an earlier failure is the one to report.
+ */
+export async function undoAll(made: readonly Undoable[]): Promise<Undone[]> {
+  const outcomes: Undone[] = [];
+  for (const each of made.toReversed()) outcomes.unshift(await each.undo());
+  return outcomes;
 }

@@ -152,7 +152,7 @@ async function storeParts(
       stored = stored.concat(await Promise.all(sent));
     }
     await requireUnchanged(store, new Map(parts.flat().map((range) => [range.key, range])).values(), signal);
-    return await completeUpload(store, upload, stored, options);
+    return await completeUpload(store, upload, stored, options, fields);
   } catch (error) {
     await abortUpload(store, upload, ONCE).catch(() => {}); // the first failure is the one to report
     throw error;

@@ -1,5 +1,5 @@
 /** Parts of `./s3` for other folders of the package. @module */
-export { deleteObjects, putObject } from "./request/objects.ts";
+export { deleteObject, deleteObjects, putObject } from "./request/objects.ts";
 export { writableOptions } from "./s3_object.ts";
 export { GatheredPart } from "./upload/gathered_part.ts";
 export { abortUpload, completeUpload, listParts, listUploads } from "./upload/multipart.ts";

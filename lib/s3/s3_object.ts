@@ -31,6 +31,8 @@ export interface S3Object extends S3Stored {
   readonly contentType?: string;
   /** The SHA-256 in base64, if the store has it; for uploads in parts, of the parts' SHA-256, `-` and their number. */
   readonly sha256?: string;
+  /** The version, in a bucket that keeps versions; not in listings. */
+  readonly versionId?: string;
   /** The `metadata` of the object; not in listings. */
   readonly metadata?: Readonly<Record<string, string>>;
 }

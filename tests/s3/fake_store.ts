@@ -26,6 +26,8 @@ export type Fault =
   | { readonly until: Promise<void> }
   /** The request is carried out when a promise is fulfilled. */
   | { readonly before: Promise<void> }
+  /** The connection ends, and the request is carried out when a promise is fulfilled. */
+  | { readonly late: Promise<void> }
   /** The body stops as with "cut", but the connection stays open. */
   | { readonly pause: number }
   /** The request fails, with an error document and the status 200. */
@@ -63,6 +65,8 @@ export interface Rules {
   readonly lacksTags?: boolean;
   /** Whether the credentials may not read tags. */
   readonly hidesTags?: boolean;
+  /** Whether the bucket keeps versions of objects. */
+  readonly keepsVersions?: boolean;
   /** Whether requests to delete several objects are refused. */
   readonly lacksDeleteObjects?: boolean;
   /** The limit of all objects and parts in bytes; deleting needs no space. */
@@ -87,6 +91,7 @@ export interface Kept {
   /** Its header fields, and as `x-amz-tagging` its tags. */
   readonly fields: Readonly<Record<string, string>>;
   readonly modified: Date;
+  readonly version?: string;
 }
 
 interface Part {
@@ -119,6 +124,8 @@ const SPARSE = 512 * 2 ** 20;
 /** A store in memory that speaks the part of S3 in use here, checks signatures, and fails as set. */
 export class FakeStore {
   readonly objects: Map<string, Kept> = new Map();
+  /** All versions of objects, the newest last; undefined for removals. */
+  readonly #versions = new Map<string, (Kept | undefined)[]>();
   readonly uploads: Map<string, Upload> = new Map();
   readonly asked: string[] = [];
   /** The requests with an invalid signature. */
@@ -186,6 +193,10 @@ export class FakeStore {
     if (body === undefined) return;
     this.received += body.length;
     if (typeof fault === "object" && "before" in fault) await fault.before;
+    if (typeof fault === "object" && "late" in fault) {
+      req.socket.destroy();
+      await fault.late;
+    }
     if (typeof fault === "object" && "status" in fault) {
       return answer(res, fault.status, fault.fields ?? {}, errorOf(fault.code ?? "InternalError"));
     }
@@ -239,7 +250,7 @@ export class FakeStore {
       case "HeadObject":
         return this.#read(key, req, query);
       case "DeleteObject":
-        return this.#delete(key, req.headers["if-match"]);
+        return this.#delete(key, req.headers["if-match"], query.get("versionId"));
       case "CopyObject": {
         const source = this.objects.get(sourceOf(req));
         if (source === undefined) return failure(404, "NoSuchKey");
@@ -334,15 +345,29 @@ export class FakeStore {
     }
   }
 
-  #delete(key: string, ifMatch: string | undefined): Outcome {
+  #delete(key: string, ifMatch: string | undefined, version: string | null): Outcome {
+    if (version !== null) {
+      const left = (this.#versions.get(key) ?? []).filter((kept) => kept?.version !== version);
+      this.#versions.set(key, []);
+      this.objects.delete(key);
+      for (const kept of left) this.#set(key, kept);
+      return { status: 204 };
+    }
     if (ifMatch !== undefined && this.deletesIfMatch === "refused") return failure(501, "NotImplemented");
     const there = this.objects.get(key);
     if (ifMatch !== undefined && this.deletesIfMatch === "known") {
       if (there === undefined) return failure(404, "NoSuchKey");
       if (there.etag !== ifMatch) return failure(412, "PreconditionFailed");
     }
-    this.objects.delete(key);
+    this.#set(key, undefined);
     return { status: 204 };
+  }
+
+  /** Stores an object, or removes it. */
+  #set(key: string, kept: Kept | undefined): void {
+    if (this.rules.keepsVersions) this.#versions.set(key, [...(this.#versions.get(key) ?? []), kept]);
+    if (kept === undefined) this.objects.delete(key);
+    else this.objects.set(key, kept);
   }
 
   /** Returns the refusal of a request whose conditions do not hold. */
@@ -379,7 +404,8 @@ export class FakeStore {
     size?: number,
   ): Outcome {
     const sparse = size === undefined ? {} : { size };
-    this.objects.set(key, { bytes: bytes.slice(), ...sparse, etag, fields, modified: new Date() });
+    const version = this.rules.keepsVersions && { version: `version-${++this.#ids}` };
+    this.#set(key, { bytes: bytes.slice(), ...sparse, ...version, etag, fields, modified: new Date() });
     const sum = fields["x-amz-checksum-sha256"];
     return { status: 200, fields: { etag, ...(sum !== undefined && { "x-amz-checksum-sha256": sum }) } };
   }
@@ -389,14 +415,15 @@ export class FakeStore {
     if (object === undefined) {
       return this.rules.hidesMissing ? failure(403, "AccessDenied") : failure(404, "NoSuchKey");
     }
-    const { bytes, etag, fields, modified } = object;
+    const { bytes, etag, fields, modified, version } = object;
     if (req.headers["if-match"] !== undefined && req.headers["if-match"] !== etag) {
       return failure(412, "PreconditionFailed");
     }
     const replaced = [...query].filter(([name]) => name.startsWith("response-"));
     const others = Object.fromEntries(replaced.map(([name, value]) => [name.slice("response-".length), value]));
     const { "x-amz-tagging": _tags, ...shown } = fields;
-    const told = { ...shown, ...others, etag, "last-modified": modified.toUTCString() };
+    const id = version && { "x-amz-version-id": version };
+    const told = { ...shown, ...others, ...id, etag, "last-modified": modified.toUTCString() };
     if (req.method === "HEAD") return { status: 200, fields: { ...told, "content-length": String(sizeOf(object)) } };
     const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(req.headers.range ?? "") ?? [];
     if (from === undefined) {

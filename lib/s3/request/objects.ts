@@ -90,7 +90,7 @@ export async function putObject(
 
 /**
  * Stores an object. An earlier attempt with a lost response may have met the condition, and an aborted one may have
- * succeeded: `isOurs` checks whether that object exists.
+ * succeeded: `isOurs` checks whether that object exists. The metadata in `fields` distinguish equal objects.
  */
 export async function storeObject(
   store: Store,
@@ -99,6 +99,7 @@ export async function storeObject(
   read: ReadAnswer<string>,
   isOurs: (there: S3Object) => boolean | Promise<boolean>,
   isUnknown: (error: unknown) => boolean = () => false,
+  fields: StoreRequest["headers"] = request.headers,
 ): Promise<S3Stored> {
   const { key, signal, isFinished = false } = request;
   signal?.throwIfAborted();
@@ -112,7 +113,8 @@ export async function storeObject(
     const isLost = isAborted && ((error as Partial<S3Error>).status ?? 500) >= 500;
     const isLooked = isRefused || isLost || isUnknown(error);
     const there = isLooked ? await headObject(store, key, signal, isFinished).catch(() => undefined) : undefined;
-    if (there !== undefined && await isOurs(there)) return { key, size: there.size, etag: there.etag };
+    const isMarked = there !== undefined && JSON.stringify(there.metadata) === JSON.stringify(metadataIn(fields));
+    if (isMarked && await isOurs(there)) return { key, size: there.size, etag: there.etag };
     signal?.throwIfAborted();
     throw error;
   }
@@ -154,8 +156,7 @@ export function objectOf(key: string, answer: StoreAnswer): S3Object {
   if (size === undefined) throw answer.malformed("the store does not tell the size");
   const contentType = answer.field("content-type");
   const sha256 = answer.field(SHA256_FIELD);
-  const fields = [...answer.response.headers].filter(([name]) => name.startsWith(METADATA));
-  const metadata = Object.fromEntries(fields.map(([name, value]) => [name.slice(METADATA.length), value]));
+  const versionId = answer.field("x-amz-version-id");
   return {
     key,
     size,
@@ -163,8 +164,14 @@ export function objectOf(key: string, answer: StoreAnswer): S3Object {
     lastModified: new Date(answer.field("last-modified") ?? NaN),
     ...(contentType !== undefined && { contentType }),
     ...(sha256 !== undefined && { sha256 }),
-    metadata,
+    ...(versionId !== undefined && versionId !== "null" && { versionId }),
+    metadata: metadataIn(Object.fromEntries(answer.response.headers)),
   };
+}
+
+function metadataIn(fields: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const found = Object.entries(fields).filter(([name]) => name.startsWith(METADATA)).sort();
+  return Object.fromEntries(found.map(([name, value]) => [name.slice(METADATA.length), value]));
 }
 
 /** Returns an entity tag without its quotes, which some stores omit. */
@@ -199,9 +206,14 @@ export async function tagsOf(
 export async function deleteObject(
   store: Store,
   key: string,
-  { signal, ifMatch }: { readonly signal?: AbortSignal | undefined; readonly ifMatch?: string | undefined } = {},
+  { signal, ifMatch, versionId }: {
+    readonly signal?: AbortSignal | undefined;
+    readonly ifMatch?: string | undefined;
+    readonly versionId?: string;
+  } = {},
 ): Promise<void> {
-  const request = { method: "DELETE", action: "delete", key, signal } as const;
+  const query: Query = versionId === undefined ? {} : { versionId };
+  const request = { method: "DELETE", action: "delete", key, query, signal } as const;
   const send = (extra: Partial<StoreRequest>): Promise<void> => {
     return store.send({ ...request, ...extra }, (answer) => answer.end());
   };

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { Buffer } from "node:buffer";
-import { conditionsOf, type S3Object, type S3PutOptions, type S3Stored } from "../s3_object.ts";
+import { conditionsOf, fieldsOf, type S3Object, type S3PutOptions, type S3Stored } from "../s3_object.ts";
 import { bytesBody, CRC32_FIELD } from "../request/signed_request.ts";
 import { isMissing } from "../request/failures.ts";
 import { copySource, decoderOf, pagesOf, storeObject } from "../request/objects.ts";
@@ -170,6 +170,7 @@ export async function completeUpload(
   { key, uploadId }: BegunUpload,
   parts: readonly StoredPart[],
   options: S3PutOptions,
+  fields: Readonly<Record<string, string>> = fieldsOf(options),
 ): Promise<S3Stored> {
   const size = parts.reduce((sum, part) => sum + part.size, 0);
   const request = {
@@ -185,9 +186,9 @@ export async function completeUpload(
   } as const;
   const read: ReadAnswer<string> = (answer) => answer.etagIn("CompleteMultipartUploadResult");
   const isOurs = (there: S3Object): boolean => there.size === size && there.etag === joinedTag(parts);
-  return await storeObject(store, request, size, read, isOurs, (error) => {
-    return error instanceof S3Error && (isMissing(error) || error.status === undefined || error.status >= 500);
-  });
+  const isUnknown = (error: unknown): boolean =>
+    error instanceof S3Error && (isMissing(error) || error.status === undefined || error.status >= 500);
+  return await storeObject(store, request, size, read, isOurs, isUnknown, fields);
 }
 
 /** Options of {@linkcode abortUpload} where a failure is to be reported: a silent store does not delay it again and again. */

@@ -1,4 +1,4 @@
-import { pathOption } from "../../files/internal.ts";
+import { pathOption, type Undone } from "../../files/internal.ts";
 import { ALGORITHMS, type DigestAlgorithm } from "../../semantics/mod.ts";
 import {
   bool,
@@ -122,6 +122,8 @@ export interface InnerOptions {
   readonly rateWindow?: number;
   /** Returns the type of a form's file by its name and the type that the sender gives, if any. */
   readonly typeOf?: (given: string | undefined, filename: string) => string;
+  /** Called with the outcomes of undoing the files of a failed form, in the order of the files. */
+  readonly onUndone?: (outcomes: readonly Undone[]) => void;
 }
 
 export function bodyMembers(): SchemaOf<

@@ -184,7 +184,7 @@ type SavedFormFile = FormPart & SavedBody;
 /** The files of a form: all of them get their names, or none does. */
 class FormFiles {
   readonly #destine: ResolveDestination;
-  readonly #options: FormSettings;
+  readonly #options: FormSettings & InnerOptions;
   readonly #parts: FilePart[] = [];
   /** The paths and streams of all files of the form: no two files may have one destination. */
   readonly #taken = new Set<unknown>();
@@ -195,7 +195,7 @@ class FormFiles {
   /** The reason of the discard, after which no file is kept. */
   #discarded: { readonly reason: unknown } | undefined = undefined;
 
-  constructor(destine: ResolveDestination, options: FormSettings) {
+  constructor(destine: ResolveDestination, options: FormSettings & InnerOptions) {
     this.#destine = destine;
     this.#options = options;
   }
@@ -221,12 +221,13 @@ class FormFiles {
     return this.#parts.flatMap((part) => part.saved ?? []);
   }
 
-  /** Removes all files of the form, even one that is being opened, except those that have replaced others. Never rejects. */
+  /** Removes all files of the form, even one that is being opened, except those that may be others. Never rejects. */
   async discard(reason: unknown): Promise<void> {
     this.#discarded = { reason };
     await this.#opening?.catch(() => {}); // it fails with the form's own error, or has no file
     for (const sink of this.#sinks.splice(0)) await sink.discard(reason);
-    await undoAll(this.#made.splice(0));
+    const outcomes = await undoAll(this.#made.splice(0));
+    this.#options.onUndone?.(outcomes);
   }
 
   async #open(part: FormPart): Promise<BodySink | undefined> {

@@ -1,9 +1,10 @@
+import type { Undone } from "../../files/internal.ts";
 import type { BodySource } from "../body/body_source.ts";
 import { storeBody } from "../sink/save_body.ts";
 import { storeForm } from "../form/save_form.ts";
-import { UploadError } from "../body/upload_error.ts";
+import { Refusal, UploadError } from "../body/upload_error.ts";
 import { admitFile, type Admitted } from "./admission.ts";
-import { type Answer, jsonAnswer, type UploadRequest } from "./incoming.ts";
+import { type Answer, jsonAnswer, refusalOf, type UploadRequest } from "./incoming.ts";
 import type { CompletedUpload, UploadInfo } from "./handler_options.ts";
 import type { Settings } from "./settings.ts";
 import { locationOf } from "./naming.ts";
@@ -65,6 +66,7 @@ async function receiveForm(
 ): Promise<Answer> {
   const { storage, save } = settings;
   const names: string[] = [];
+  let outcomes: readonly Undone[] = [];
   const form = await storeForm(body, async ({ name: field, filename, contentType }) => {
     const { name } = await admitFile(settings, { ...info, field, filename, contentType }) ?? {};
     if (name === undefined) return undefined;
@@ -74,8 +76,12 @@ async function receiveForm(
     names.push(name);
     const size = admission.announced.expectedBytes; // that of all files
     return storage.destination(name, { overwrite: save.overwrite === true, contentType, size, isUndoable: true });
-  }, options).catch((error) => {
-    throw storage.explained(error, names.at(-1) ?? "");
+  }, { ...options, onUndone: (all) => outcomes = all }).catch((failure) => {
+    const error = storage.explained(failure, names.at(-1) ?? "");
+    const kept = names.filter((_, index) => outcomes[index] === "kept");
+    if (kept.length === 0) throw error;
+    const { code, message, fields, cause, members } = refusalOf(error, save);
+    throw new Refusal(code, message, fields, cause, { ...members, kept });
   });
   const files = form.files.map(({ name: field, path: _, ...file }, index) => ({ ...file, name: names[index], field }));
   for (const [index, file] of files.entries()) {

@@ -175,7 +175,7 @@ export class BucketStorage {
   }
 
   destination(name: string, { overwrite, contentType, size, isUndoable, only }: PlaceOptions): BodyDestination {
-    const created = isUndoable ? new CreatedObject(this.#bucket, name) : undefined;
+    const created = isUndoable ? new CreatedObject(this.#bucket, name, overwrite) : undefined;
     const ifMatch = only?.found?.etag;
     const stream = this.#bucket.writable(name, {
       overwrite: overwrite && !(only && ifMatch === undefined),

@@ -40,10 +40,7 @@ async function openStreamSink(stream: WritableStream<Uint8Array>, signal: AbortS
     end: () => Promise.resolve(),
     async commit(made): Promise<void> {
       const created = made && createdBy(stream);
-      if (created !== undefined) {
-        await created.look();
-        made!.push(created);
-      }
+      if (created !== undefined) made!.push(created);
       // Closing a stream that has failed meanwhile rejects without the reason.
       await waitFor(writer.close().catch((error) => Promise.reject(cause ?? error)));
       release();
