@@ -145,6 +145,10 @@ export function nameTaken(name: string, cause?: unknown): UploadError {
   return new UploadError("EXISTS", message, cause === undefined ? undefined : { cause });
 }
 
+export function nameLost(name: string): UploadError {
+  return new UploadError("EXISTS", `${JSON.stringify(name)} was replaced or removed since the upload stored it`);
+}
+
 export function leftError(cause: unknown): UploadError {
   return new UploadError("ABORTED", "The sender left before the end of the body", cause ? { cause } : undefined);
 }

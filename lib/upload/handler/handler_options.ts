@@ -198,7 +198,8 @@ export interface UploadHandlerOptions
   resumable?: boolean | ResumableOptions;
   /**
    * Called with each stored file, before its sender gets a response. If it throws, the sender gets the status of an
-   * `UploadError`, otherwise 500; the file stays. After a kill of the server it may be called twice for a file.
+   * `UploadError`, otherwise 500; the file stays, unless the function removes it. After a 500, or a kill of the server,
+   * the next request for a resumable upload calls it again if the name still has the upload's file.
    */
   onComplete?: (upload: CompletedUpload) => void | Promise<void>;
   /**

@@ -16,7 +16,7 @@ import {
   writableOptions,
 } from "../../s3/internal.ts";
 import type { S3Bucket, S3Object, S3PutOptions } from "../../s3/mod.ts";
-import { nameTaken, Refusal } from "../body/upload_error.ts";
+import { nameLost, nameTaken, Refusal } from "../body/upload_error.ts";
 import { MARK, objectAt } from "../sink/created_object.ts";
 import {
   dataKey,
@@ -65,6 +65,8 @@ export class BucketSession implements OpenSession {
   #upload: ObjectUpload | undefined = undefined;
   #base = 0;
   #isDoubted = false;
+  /** Whether an earlier attempt may have stored the object. */
+  #mayBeStored: boolean;
   /** Whether the store may have a note of the multipart upload, even if the response to the note's request was lost. */
   #isNoted: boolean;
   readonly #touchEvery: number;
@@ -84,6 +86,7 @@ export class BucketSession implements OpenSession {
     this.#context = contexts.get(bucket)!;
     this.#small = small;
     this.record = record;
+    this.#mayBeStored = record.state !== "open";
     this.#recordKey = state.record;
     this.touched = Math.max(0, state.touched);
     this.#parts = state.parts;
@@ -168,7 +171,8 @@ export class BucketSession implements OpenSession {
     if (this.#isOwn(there)) return; // the object was stored before a kill
     const isNewer = there !== undefined && there.etag !== this.record.found?.etag;
     if (there !== undefined && (!overwrite || isNewer && claim !== undefined)) throw nameTaken(name);
-    if (isNewer) return; // an earlier attempt may have stored the object, which the newer one has replaced
+    if (isNewer && this.#mayBeStored) throw nameLost(name);
+    this.#mayBeStored = true;
     claim?.check(there && { mtimeMs: there.lastModified.getTime(), etag: there.etag });
     // The conditions were checked for `there`, so only that object may be replaced.
     const only = claim && there && { ifMatch: there.etag };

@@ -1,10 +1,8 @@
-import { chmodSync, lstatSync, readdirSync, readFileSync, type Stats, truncateSync } from "node:fs";
+import { chmodSync, type Dirent, lstatSync, readdirSync, readFileSync, type Stats, truncateSync } from "node:fs";
 import { dirname, join } from "node:path";
 import {
   flushFolder,
-  identityIn,
   isLockName,
-  isSameFile,
   keepAttributes,
   type NameOptions,
   OpenFile,
@@ -16,6 +14,7 @@ import {
   writeFully,
 } from "../../files/internal.ts";
 import { isTemporaryName } from "../../files/mod.ts";
+import { nameLost } from "../body/upload_error.ts";
 import type { SaveBodyOptions } from "../body/upload_options.ts";
 import { type ContainedPlace, containedPlace, takePlace } from "../sink/contained_path.ts";
 import { storageFailure } from "../sink/file_sink.ts";
@@ -64,7 +63,8 @@ export class DiskSession implements OpenSession {
     return touchedAt(this.#folder);
   }
 
-  async save(record: SessionRecord): Promise<void> {
+  async save({ own = identityAt(this.#data), ...given }: SessionRecord): Promise<void> {
+    const record = given.state === "open" ? given : { ...given, own };
     const path = join(this.#folder, RECORD);
     this.#lock.requireHeld();
     const options = { mode: WRITABLE, flush: this.#options.flush ?? false, followLinks: false, atOnce: true };
@@ -158,9 +158,10 @@ export class DiskSession implements OpenSession {
   /** Copies the data to a folder of another file system, and removes it. */
   async #copyTo(name: string, path: string, { overwrite, claim }: StoreOptions): Promise<void> {
     const there = statusOf(path);
-    const isNewer = there !== undefined && there.mtimeMs !== this.record.found?.mtimeMs;
-    // An earlier attempt may have stored the file, before the process was killed.
-    if (!isNewer || !overwrite || claim !== undefined) {
+    if (there === undefined || identityAt(path) !== this.record.own) {
+      const isNewer = there !== undefined && there.mtimeMs !== this.record.found?.mtimeMs;
+      // An earlier attempt may have stored the file, before the process was killed.
+      if (isNewer && overwrite && claim === undefined) throw nameLost(name);
       const sink = await openSink(name, { ...this.#options, root: this.#directory, overwrite, claim });
       try {
         for await (const piece of this.read()) await sink.write([piece]);
@@ -171,6 +172,7 @@ export class DiskSession implements OpenSession {
         await sink.discard(error);
         throw error;
       }
+      await this.save({ ...this.record, own: identityAt(path) }).catch(() => {}); // only a repetition needs it
     }
     removeFileNow(this.#data);
   }
@@ -183,10 +185,13 @@ export class DiskSession implements OpenSession {
   ): Promise<void> {
     const source = this.#data;
     const data = lstatSync(source, { bigint: true, throwIfNoEntry: false });
-    if (data === undefined) return; // the file was stored before this process started
-    const there = lstatSync(reached, { bigint: true, throwIfNoEntry: false });
+    if (data === undefined) {
+      const { own } = this.record;
+      if (own === undefined || identityAt(reached) !== own) throw nameLost(name);
+      return; // an earlier attempt has stored the file
+    }
     // The inode number is not reliable on every system.
-    if (there !== undefined && data.nlink !== 1n && isSameFile(identityIn(there), identityIn(data))) {
+    if (data.nlink !== 1n && identityAt(reached) === identityAt(source)) {
       removeFileNow(source); // the process was killed between linking and unlinking
       return;
     }
@@ -226,6 +231,12 @@ export class DiskSession implements OpenSession {
   }
 }
 
+/** Returns the identity of a file that renames, restarts and mounts keep, and that a write changes; birth times may be none. */
+function identityAt(path: string): string | undefined {
+  const status = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  return status && [status.ino, status.size, status.mtimeNs].join(" ");
+}
+
 export function folderOf(directory: string, id: string): string {
   return join(directory, SESSIONS, id);
 }
@@ -241,7 +252,7 @@ function isOwnName(name: string): boolean {
  * @throws {Error} if the record cannot be removed; the session is unchanged then.
  */
 export function removeSession(folder: string): boolean {
-  const names = namesIn(folder).filter(isOwnName);
+  const names = entriesIn(folder).map(({ name }) => name).filter(isOwnName);
   if (names.includes(RECORD)) removeFileNow(join(folder, RECORD));
   for (const name of names) {
     try {
@@ -282,8 +293,8 @@ export function statusOf(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }
 
-export function namesIn(folder: string): string[] {
-  return unlessMissing(() => readdirSync(folder)) ?? [];
+export function entriesIn(folder: string): Dirent[] {
+  return unlessMissing(() => readdirSync(folder, { withFileTypes: true })) ?? [];
 }
 
 function unlessMissing<T>(read: () => T): T | undefined {

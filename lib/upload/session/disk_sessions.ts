@@ -9,9 +9,9 @@ import {
   DATA,
   type DiskOptions,
   DiskSession,
+  entriesIn,
   folderOf,
   lacksRecord,
-  namesIn,
   recordIn,
   removeSession,
   statusOf,
@@ -139,8 +139,9 @@ export class DiskSessions implements SessionStorage {
 
   /** Yields the ids of all sessions, and lets the event loop run in between. */
   async *#ids(): AsyncGenerator<string> {
-    for (const [index, id] of namesIn(join(this.#directory, SESSIONS)).entries()) {
-      if (ID.test(id)) yield id;
+    for (const [index, entry] of entriesIn(join(this.#directory, SESSIONS)).entries()) {
+      // Links may lead to folders of others. Earlier versions renamed folders before their removal.
+      if (entry.isDirectory() && ID.test(entry.name.replace(/^\.removed-/, ""))) yield entry.name;
       if (index % AT_ONCE === AT_ONCE - 1) await new Promise<void>(atEndOfTurn);
     }
   }

@@ -39,6 +39,8 @@ export interface SessionRecord {
   readonly bytes?: number;
   /** The file that this one replaces, as it was when the state became `storing`. */
   readonly found?: { readonly mtimeMs: number; readonly etag?: string } | undefined;
+  /** The identity of the file that the data becomes; set in all states except `open`, only on a disk. */
+  readonly own?: string | undefined;
   /** Requested digests of the data in base64; set in all states except `open`. */
   readonly digests?: Readonly<Partial<Record<DigestAlgorithm, string>>>;
   /** The response to the upload, repeated if it was lost; set in the state `stored`. */
@@ -104,7 +106,11 @@ export interface OpenSession {
   read(): AsyncIterable<Uint8Array>;
   /** Drops the data once its files are stored; the record keeps its length. */
   dropData(): Promise<void>;
-  /** Gives the data its name, also repeatedly after a kill. Resolves to the absolute path, if it is a file. */
+  /**
+   * Gives the data its name, also repeatedly after a kill. Resolves to the absolute path, if it is a file.
+   *
+   * @throws {UploadError} `EXISTS` if an earlier call gave it the name, which no longer has it.
+   */
   store(name: string, options: StoreOptions): Promise<string | undefined>;
   /** Removes the session and its data, and releases it. */
   remove(): Promise<void>;

@@ -1,7 +1,9 @@
 /** Complete uploads: what responses and objects contain, and what a repeated completion must leave. */
 import assert from "node:assert/strict";
+import { renameSync } from "node:fs";
+import { join } from "node:path";
 import test from "node:test";
-import { createUploadHandler, type UploadHandlerOptions } from "../../../lib/upload/mod.ts";
+import { type CompletedUpload, createUploadHandler, type UploadHandlerOptions } from "../../../lib/upload/mod.ts";
 import type { Asked, FakeStore, Fault } from "../../s3/fake_store.ts";
 import { withStore } from "../../s3/scene.ts";
 import { inUploads } from "../handler/serving_handler.ts";
@@ -64,10 +66,12 @@ const befores: readonly (string | undefined)[] = [undefined, "v0"];
 for (const [kind, within] of Object.entries(storages)) {
   for (const before of befores) {
     for (const repeated of ["HEAD", "PATCH"]) {
-      test(`${kind}: an upload whose onComplete() failed is not stored again over ${before ?? "nothing"} and a newer one, by ${repeated}`, () => {
+      test(`${kind}: an upload whose onComplete() failed is neither stored again over ${before ?? "nothing"} and a newer one, nor reported, by ${repeated}`, () => {
         let isDown = true;
-        const onComplete = (): void => {
+        const told: string[] = [];
+        const onComplete = ({ name, bytes }: CompletedUpload): void => {
           if (isDown) throw new Error("the database is down");
+          told.push(`${name} ${bytes}`);
         };
         return within({ onComplete }, async ({ ask, files }) => {
           isDown = false;
@@ -78,15 +82,47 @@ for (const [kind, within] of Object.entries(storages)) {
           assert.equal((await ask("PATCH", upload, append(2), "")).status, 500);
           assert.deepEqual(await files(), { w: "v1" });
           isDown = false;
+          told.length = 0;
           assert.equal((await ask("PUT", "/w", {}, "v2, newer")).status, 200);
           const done = repeated === "HEAD" ? await ask("HEAD", upload) : await ask("PATCH", upload, append(2), "");
-          assert.ok(done.ok, String(done.status));
+          assert.equal(done.status, 409);
+          assert.deepEqual(told, ["w 9"]);
           assert.deepEqual(await files(), { w: "v2, newer" });
+          assert.equal((await ask("HEAD", upload)).status, 404);
         });
       });
     }
   }
 }
+
+test("disk: an upload whose file onComplete() moved before it failed is not reported again", () =>
+  inUploads(async (directory) => {
+    let calls = 0;
+    const onComplete = ({ path }: CompletedUpload): void => {
+      if (calls++ > 0) return;
+      renameSync(path!, join(directory, "moved"));
+      throw new Error("the database is down");
+    };
+    const { ask, files } = sceneOf({ directory, onComplete }, () => filesIn(directory));
+    const upload = (await ask("PUT", "/w", { "upload-complete": "?0" }, "v1")).headers.get("location")!;
+    assert.equal((await ask("PATCH", upload, append(2), "")).status, 500);
+    assert.equal((await ask("HEAD", upload)).status, 409);
+    assert.deepEqual([calls, await files()], [1, { moved: "v1" }]);
+  }));
+
+test("bucket: a first attempt to store an upload replaces what another sender has just stored", () =>
+  storages.bucket({}, async ({ ask, files }, store) => {
+    const other = store!.bucket();
+    const upload = (await ask("PUT", "/w", { "upload-complete": "?0" }, "v1")).headers.get("location")!;
+    let stored: Promise<unknown> | undefined;
+    store!.fails(({ operation, key }) => {
+      if (operation !== "PutObject" || !key.includes("record-2")) return undefined;
+      return { before: (stored = other.put("w", "v2")).then(() => {}) };
+    });
+    assert.ok((await ask("PATCH", upload, append(2), "")).ok);
+    assert.ok(stored !== undefined);
+    assert.deepEqual(await files(), { w: "v1" });
+  }));
 
 test("bucket: an upload whose join failed is stored by a repetition, over what was there before", () =>
   storages.bucket({}, async ({ ask, files }, store) => {

@@ -1,6 +1,6 @@
 /** Resumable uploads whose name is in a folder of another file system than their data, as a volume of a container is. */
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { createUploadHandler, type UploadHandlerOptions } from "../../../lib/upload/mod.ts";
@@ -51,6 +51,30 @@ for (const flush of [false, true]) {
         assert.deepEqual(readdirSync(join(directory, "disk")), ["note"], "a temporary file stays");
         assert.equal(await draft(ask), 409);
       }),
+  );
+}
+
+for (const isReplaced of [false, true]) {
+  test(
+    `an upload whose onComplete() failed is reported again from another file system only with its own file${
+      isReplaced ? ", not another's" : ""
+    }`,
+    { skip: cannotMount },
+    () => {
+      let calls = 0;
+      const onComplete = (): void => {
+        if (calls++ === 0) throw new Error("the database is down");
+      };
+      return onOtherDisk({ onComplete, overwrite: true }, async (ask, directory) => {
+        const created = await ask("PUT", "/disk/note", { "upload-complete": "?0" }, "first");
+        const upload = created.headers.get("location")!;
+        assert.equal((await ask("PATCH", upload, LAST, "")).status, 500);
+        if (isReplaced) writeFileSync(join(directory, "disk/note"), "other");
+        assert.equal((await ask("HEAD", upload, {})).status, isReplaced ? 409 : 204);
+        assert.equal(calls, isReplaced ? 1 : 2);
+        assert.deepEqual(await filesIn(directory), { "disk/note": isReplaced ? "other" : "first" });
+      });
+    },
   );
 }
 

@@ -1,7 +1,16 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync, rmSync, statfsSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { pidNamespace } from "../../../lib/files/internal.ts";
@@ -211,6 +220,24 @@ test("an upload is removed with what dead holders of any version left in it", ()
     }
     assert.equal((await ask(handler, "DELETE", upload, TUS)).status, 204);
     assert.deepEqual(readdirSync(join(folder, SESSIONS)), []);
+  }));
+
+test("a sweep removes folders that an earlier version left, and neither follows links nor fails at files", () =>
+  inFolder(async (folder) => {
+    const place = (name: string): string => join(folder, SESSIONS, name);
+    const [id, other] = ["0".repeat(32), "1".repeat(32)];
+    for (const name of [`.removed-${id}`, "victim"]) {
+      mkdirSync(place(name), { recursive: true });
+      writeFileSync(join(place(name), "data"), "bytes");
+      for (const path of [join(place(name), "data"), place(name)]) utimesSync(path, 1e9, 1e9);
+    }
+    writeFileSync(place(id), "a file");
+    symlinkSync(place("victim"), place(other), "junction");
+    const handler = handlerOf(folder);
+    await begun(handler, "tus");
+    await until(() => !readdirSync(join(folder, SESSIONS)).includes(`.removed-${id}`), "the sweep");
+    assert.deepEqual(readdirSync(place("victim")), ["data"]);
+    assert.deepEqual([id, other].map((name) => readdirSync(join(folder, SESSIONS)).includes(name)), [true, true]);
   }));
 
 test("an upload that another request has is not removed when it looks expired", () =>
