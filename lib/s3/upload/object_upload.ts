@@ -165,7 +165,12 @@ export class ObjectUpload {
   /** Ends the upload, and removes its parts from the store. Resolves when they are removed. */
   fail(reason: unknown): Promise<void> {
     if (this.#isCompleted) return Promise.resolve();
-    return this.#failed ??= this.#abort(reason);
+    const abort = async (): Promise<void> => {
+      await this.leave(reason);
+      if (this.#isCompleted || this.uploadId === undefined || this.#isLeft) return; // too late: the object is complete
+      await abortUpload(this.#context.store, { key: this.key, uploadId: this.uploadId }, ONCE);
+    };
+    return this.#failed ??= abort();
   }
 
   /** Leaves the upload to another owner: its parts stay in the store. Never rejects. */
@@ -181,12 +186,6 @@ export class ObjectUpload {
     if (isLast && (this.#part.length > 0 || this.#part.number === 1)) await this.#send();
     await Promise.all(this.#sending); // a failure aborts them
     this.signal.throwIfAborted();
-  }
-
-  async #abort(reason: unknown): Promise<void> {
-    await this.leave(reason);
-    if (this.#isCompleted || this.uploadId === undefined || this.#isLeft) return; // too late: the object is complete
-    await abortUpload(this.#context.store, { key: this.key, uploadId: this.uploadId }, ONCE);
   }
 
   /** Runs a step, whose failure fails the upload. */

@@ -3,7 +3,7 @@ import { isUint8Array, joinBytes } from "../../streams/internal.ts";
 import { active, type BodyReader, isOurs, windowBytes } from "./body_source.ts";
 import type { Readable } from "node:stream";
 import { writesAtOnce } from "../../runtime/mod.ts";
-import { hasLeft, leftError } from "./upload_error.ts";
+import { alreadyRead, hasLeft, leftError } from "./upload_error.ts";
 
 /** A body whose source pushes chunks, which are gathered until they are read. */
 export abstract class GatheredBody implements BodyReader {
@@ -138,8 +138,7 @@ export class NodeBody extends GatheredBody {
     this.#readable = readable;
     this.#isRequest = "headers" in readable;
     if (readable.readableEnded || readable.readableDidRead) {
-      if (hasLeft(readable)) throw leftError(readable.errored);
-      throw new TypeError("The body of the request has been read already");
+      throw hasLeft(readable) ? leftError(readable.errored) : alreadyRead();
     }
     if (readable.readableEncoding) throw new TypeError("The body gives text, not bytes: setEncoding() was called");
     active.bodies++;

@@ -6,7 +6,7 @@ import { type BodyReader, type BodySource, fieldOf, type StreamTraits } from "./
 import { decodedBody } from "./decoded_body.ts";
 import { NodeBody } from "./gathered_body.ts";
 import { ByteStreamBody, StreamBody } from "./stream_body.ts";
-import { UploadError } from "./upload_error.ts";
+import { alreadyRead, UploadError } from "./upload_error.ts";
 import type { InnerOptions, SaveBodyOptions } from "./upload_options.ts";
 import { Interval, Timer } from "../../timers/mod.ts";
 
@@ -91,7 +91,7 @@ export function openBody(
     return openStream(source, { isReceived: false, leavesBody, ownsChunks: false, readsAhead: false });
   }
   if (isBodyMixin(source)) {
-    if (source.bodyUsed) throw new TypeError("The body of the request has been read already");
+    if (source.bodyUsed) throw alreadyRead();
     if (source.body === null) return emptyBody;
     const readsAhead = readsAheadOfChunks && source.headers.has("transfer-encoding");
     return openStream(source.body, { isReceived: true, leavesBody, ownsChunks, readsAhead });
@@ -227,15 +227,12 @@ export class RateMonitor {
     }
     this.#bytes += received;
     this.#waited += ms;
-    return this.#waited < this.#window ? undefined : this.#endWindow();
-  }
-
-  #endWindow(): UploadError | undefined {
-    const [bytes, seconds] = [this.#bytes, this.#waited / 1000];
+    if (this.#waited < this.#window) return undefined;
+    const [came, seconds] = [this.#bytes, this.#waited / 1000];
     this.#bytes = 0;
     this.#waited = 0;
-    if (bytes >= this.#minRate * seconds) return undefined;
-    const found = `${bytes} bytes came in ${Number(seconds.toFixed(1))} s`;
+    if (came >= this.#minRate * seconds) return undefined;
+    const found = `${came} bytes came in ${Number(seconds.toFixed(1))} s`;
     const message = `The body comes too slowly: ${found}, and at least ${this.#minRate} a second must`;
     return new UploadError("TIMEOUT", message);
   }

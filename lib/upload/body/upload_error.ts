@@ -123,11 +123,6 @@ export class Refusal extends Error {
     this.fields = fields;
     this.members = members;
   }
-
-  /** Returns the refusal with more fields, which do not replace its own ones. */
-  withFields(fields: Members<string>): Refusal {
-    return new Refusal(this.code, this.message, { ...fields, ...this.fields }, this.cause, this.members);
-  }
 }
 
 /** Makes a refusal for a temporary reason: the client may retry. */
@@ -147,6 +142,10 @@ export function nameTaken(name: string, cause?: unknown): UploadError {
 
 export function nameLost(name: string): UploadError {
   return new UploadError("EXISTS", `${JSON.stringify(name)} was replaced or removed since the upload stored it`);
+}
+
+export function alreadyRead(): TypeError {
+  return new TypeError("The body of the request has been read already: uploads come before body parsers");
 }
 
 export function leftError(cause: unknown): UploadError {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { isFromBunServer } from "../../runtime/mod.ts";
-import { alreadyRead, handleUpload } from "./handle_upload.ts";
+import { handleUpload } from "./handle_upload.ts";
 import type { UploadHandlerOptions } from "./handler_options.ts";
 import type { UploadRequest } from "./incoming.ts";
 import { lingeringResponse } from "./lingering_response.ts";
@@ -101,10 +101,6 @@ async function fetchTo(all: Settings, request: Request, server: unknown): Promis
   const ownsChunks = isFromBunServer(request, server);
   const settings = ownsChunks ? { ...all, save: { ...all.save, ownsChunks } } : all;
   const { method, url: target } = request;
-  const open = () => {
-    if (request.bodyUsed || request.body?.locked) throw alreadyRead();
-    return request;
-  };
-  const incoming: UploadRequest = { method, target, mount: "", source: request, open, bytes: 0 };
+  const incoming: UploadRequest = { method, target, mount: "", source: request, bytes: 0 };
   return await lingeringResponse((await handleUpload(settings, incoming))!, request);
 }

@@ -127,9 +127,3 @@ function corsFields({ allowedOrigins }: Settings, { method, source }: UploadRequ
     }),
   };
 }
-
-export function alreadyRead(): TypeError {
-  return new TypeError(
-    "The body of the request has been read already: let the upload handler come before body parsers",
-  );
-}

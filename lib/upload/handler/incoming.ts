@@ -1,11 +1,11 @@
 import { type IncomingHttpHeaders, type IncomingMessage, STATUS_CODES } from "node:http";
 import { LockLostError } from "../../files/internal.ts";
 import type { Announced } from "../body/announced.ts";
-import { type BodySource, fieldOf } from "../body/body_source.ts";
+import { fieldOf } from "../body/body_source.ts";
 import { ACCEPTED_CODINGS } from "../body/decoded_body.ts";
 import { again, Refusal, UploadError } from "../body/upload_error.ts";
 
-/** The checked header of a request, without which its body cannot be opened: `admitRequest()` makes it. */
+/** The checked header of a request: `admitRequest()` makes it. */
 export interface Admission {
   /** The path below the base path, decoded. */
   readonly path: string;
@@ -20,8 +20,6 @@ export interface UploadRequest {
   /** The part of the sender's URL before `target`: the path that a router removed, or the empty string. */
   readonly mount: string;
   readonly source: Request | IncomingMessage;
-  /** Returns the body of an admitted request. @throws {TypeError} if another reader has read it. */
-  readonly open: (admission: Admission) => BodySource;
   /** The number of body bytes received so far. */
   bytes: number;
   /** Sends an interim response if the runtime can; returns whether it did. */

@@ -3,10 +3,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServerHttp2Stream } from "node:http2";
 import { writeInformation } from "../../runtime/mod.ts";
 import { Timer } from "../../timers/mod.ts";
-import { hasLeft, leftError } from "../body/upload_error.ts";
 import { METHODS } from "./admission.ts";
 import type { UploadRequest } from "./incoming.ts";
-import { alreadyRead, type Handled, handleUpload, sessionFor } from "./handle_upload.ts";
+import { type Handled, handleUpload, sessionFor } from "./handle_upload.ts";
 import { LINGER_TIMEOUT, MAX_DRAINED_BYTES, MAX_LINGER_BYTES } from "./lingering_response.ts";
 import { pathBelow } from "./naming.ts";
 import type { Settings } from "./settings.ts";
@@ -92,10 +91,6 @@ function incomingOf({ basePath }: Settings, req: Routed, res: ServerResponse): U
     method: req.method ?? "GET",
     ...(basePath === "/" ? { target: url, mount } : { target: whole, mount: "" }),
     source: req,
-    open() {
-      if (req.readableDidRead || req.readableEnded) throw hasLeft(req) ? leftError(req.errored) : alreadyRead();
-      return req;
-    },
     bytes: 0,
     inform: (status, fields) => writeInformation(res, status, fields),
   };

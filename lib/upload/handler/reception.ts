@@ -1,5 +1,4 @@
 import type { Undone } from "../../files/internal.ts";
-import type { BodySource } from "../body/body_source.ts";
 import { storeBody } from "../sink/save_body.ts";
 import { storeForm } from "../form/save_form.ts";
 import { Refusal, UploadError } from "../body/upload_error.ts";
@@ -14,7 +13,6 @@ import { conditionFailed, conditionIn, type Place, wantsNone } from "./storage.t
 type StoredFile = Omit<CompletedUpload, "digest" | "metadata" | "path"> & { readonly digest?: string | undefined };
 
 export async function storeUpload(settings: Settings, request: UploadRequest, admitted: Admitted): Promise<Answer> {
-  const body = request.open(admitted.admission);
   const { onProgress } = settings.save;
   const options: Settings["save"] = {
     ...settings.save,
@@ -23,14 +21,14 @@ export async function storeUpload(settings: Settings, request: UploadRequest, ad
       onProgress?.(progress);
     },
   };
-  if (admitted.file === undefined) return await receiveForm(settings, request, admitted, body, options);
+  if (admitted.file === undefined) return await receiveForm(settings, request, admitted, options);
   const { name, found } = admitted.file;
   const { contentType } = admitted.info;
   const size = admitted.admission.announced.expectedBytes;
   const saved = await underConditions(settings, request, name, found, ({ overwrite, claim }) => {
     const only = claim && { only: { found } };
     const destination = settings.storage.destination(name, { overwrite, contentType, size, ...only });
-    return storeBody(body, destination, { ...options, overwrite, claim });
+    return storeBody(request.source, destination, { ...options, overwrite, claim });
   });
   const file = { name, bytes: saved.bytes, digest: saved.digest, contentType };
   await settings.onComplete?.(completed(file, saved.path, admitted.info));
@@ -61,13 +59,12 @@ async function receiveForm(
   settings: Settings,
   request: UploadRequest,
   { admission, info }: Admitted,
-  body: BodySource,
   options: Settings["save"],
 ): Promise<Answer> {
   const { storage, save } = settings;
   const names: string[] = [];
   let outcomes: readonly Undone[] = [];
-  const form = await storeForm(body, async ({ name: field, filename, contentType }) => {
+  const form = await storeForm(request.source, async ({ name: field, filename, contentType }) => {
     const { name } = await admitFile(settings, { ...info, field, filename, contentType }) ?? {};
     if (name === undefined) return undefined;
     if (names.includes(name)) {
@@ -87,7 +84,12 @@ async function receiveForm(
   for (const [index, file] of files.entries()) {
     await settings.onComplete?.(completed(file, form.files[index].path, info));
   }
-  return stored(settings, request, files, textsOf(form.fields), files.length > 0 ? 201 : 200);
+  // A repeated name has a list.
+  const texts = [...new Set(form.fields.keys())].map((name) => {
+    const all = form.fields.getAll(name) as string[];
+    return [name, all.length === 1 ? all[0] : all] as const;
+  });
+  return stored(settings, request, files, Object.fromEntries(texts), files.length > 0 ? 201 : 200);
 }
 
 export function completed(file: StoredFile, path: string | undefined, info: UploadInfo): CompletedUpload {
@@ -111,13 +113,4 @@ export function stored(
   const isNew = files.length === 1 && status === 201;
   const place = isNew && { Location: locationOf(settings, request, files[0].name) };
   return jsonAnswer(status, { ...place }, { files, fields });
-}
-
-/** Returns the texts of a form by the names of their fields; a repeated name has a list. */
-function textsOf(fields: FormData): Record<string, string | string[]> {
-  const names = [...new Set(fields.keys())];
-  return Object.fromEntries(names.map((name) => {
-    const texts = fields.getAll(name) as string[];
-    return [name, texts.length === 1 ? texts[0] : texts];
-  }));
 }

@@ -11,7 +11,7 @@ import { DiskSessions } from "../session/disk_sessions.ts";
 import { SESSIONS, type SessionStorage, storableType } from "../session/session_storage.ts";
 import type { Claim } from "../sink/contained_path.ts";
 import { shortage } from "../sink/file_sink.ts";
-import { CreatedObject, MARK, objectAt } from "../sink/created_object.ts";
+import { CreatedObject, createdObjects, MARK, objectAt } from "../sink/created_object.ts";
 import type { BodyDestination } from "../sink/open_sink.ts";
 import type { UploadRequest } from "./incoming.ts";
 
@@ -184,7 +184,9 @@ export class BucketStorage {
       ...(size !== undefined && { size }),
       ...(created && { metadata: { [MARK]: created.mark } }),
     });
-    created?.isStoredBy(stream);
+    if (created === undefined) return stream;
+    created.stream = stream;
+    createdObjects.set(stream, created);
     return stream;
   }
 

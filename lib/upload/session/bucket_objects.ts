@@ -76,11 +76,6 @@ export interface State {
   readonly spent: readonly string[];
 }
 
-/** Returns the key of an empty object that marks the session as in use. */
-export function touchKey(id: string, time: number): string {
-  return `${folderOf(id)}touch-${time}`;
-}
-
 /** The index of the time among the numbers in a name, by kind. */
 const TIMES: Readonly<Record<string, number>> = { record: 1, parts: 3, piece: 2, touch: 0 };
 

@@ -32,7 +32,6 @@ import {
   type SmallObjects,
   type State,
   stateOf,
-  touchKey,
 } from "./bucket_objects.ts";
 import { type OpenSession, type SessionRecord, storableType, type StoreOptions } from "./session_storage.ts";
 
@@ -247,7 +246,7 @@ export class BucketSession implements OpenSession {
 
   /** Keeps the session from expiring: its request may take a long time before it stores another object. */
   async #touch(): Promise<void> {
-    const key = touchKey(this.id, this.#now());
+    const key = `${folderOf(this.id)}touch-${this.#now()}`;
     await this.#small.put(key, "").then(() => this.#spent.push(key), () => {}); // the next touch may succeed
   }
 

@@ -22,7 +22,7 @@ import { openSink } from "../sink/open_sink.ts";
 import { type OpenSession, parseRecord, type SessionRecord, SESSIONS, type StoreOptions } from "./session_storage.ts";
 
 export const DATA = "data";
-const RECORD = "record.json";
+export const RECORD = "record.json";
 /** The files of earlier versions: locks, files of forms, and unfinished records. */
 const OLD = /^(?:lock\.\d+(?:\.free)?|wanted|part\.\d+|record\.json\.next)$/;
 const CHUNK_SIZE = 256 * 1024;
@@ -267,11 +267,6 @@ export function removeSession(folder: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Whether a session has no record: its removal was cut off, or its creation, which takes a moment. */
-export function lacksRecord(folder: string): boolean {
-  return statusOf(join(folder, RECORD)) === undefined;
 }
 
 export function recordIn(folder: string): SessionRecord | undefined {

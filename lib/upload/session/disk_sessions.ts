@@ -11,7 +11,7 @@ import {
   DiskSession,
   entriesIn,
   folderOf,
-  lacksRecord,
+  RECORD,
   recordIn,
   removeSession,
   statusOf,
@@ -100,7 +100,8 @@ export class DiskSessions implements SessionStorage {
     const expiring: Promise<boolean>[] = [];
     for await (const id of this.#ids()) {
       const folder = folderOf(this.#directory, id);
-      const age = lacksRecord(folder) ? FIRST_DATA : ms;
+      // Without a record, its removal was cut off, or its creation, which takes a moment.
+      const age = statusOf(join(folder, RECORD)) ? ms : FIRST_DATA;
       if (Date.now() - touchedAt(folder) < age) continue;
       if (expiring.push(this.#expire(id, age)) === AT_ONCE) await Promise.all(expiring.splice(0));
     }

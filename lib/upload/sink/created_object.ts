@@ -16,7 +16,8 @@ export class CreatedObject implements Undoable {
   readonly #bucket: S3Bucket;
   readonly #key: string;
   readonly #mayBeReplaced: boolean;
-  #stream: WritableStream<Uint8Array> | undefined = undefined;
+  /** The stream that creates the object when it is closed. */
+  stream: WritableStream<Uint8Array> | undefined = undefined;
 
   constructor(bucket: S3Bucket, key: string, mayBeReplaced: boolean) {
     this.#bucket = bucket;
@@ -24,14 +25,8 @@ export class CreatedObject implements Undoable {
     this.#mayBeReplaced = mayBeReplaced;
   }
 
-  /** Notes that closing a stream creates the object, for {@linkcode createdBy}. */
-  isStoredBy(stream: WritableStream<Uint8Array>): void {
-    this.#stream = stream;
-    objects.set(stream, this);
-  }
-
   async undo(): Promise<Undone> {
-    await this.#stream?.abort().catch(() => {}); // waits for a request that began before the failure
+    await this.stream?.abort().catch(() => {}); // waits for a request that began before the failure
     return await this.#undo().catch(() => "kept");
   }
 
@@ -60,9 +55,5 @@ export async function objectAt(bucket: S3Bucket, key: string): Promise<S3Object 
   });
 }
 
-const objects = new WeakMap<WritableStream<Uint8Array>, CreatedObject>();
-
-/** Returns the object that a stream creates when it is closed, if that can be undone. */
-export function createdBy(stream: WritableStream<Uint8Array>): CreatedObject | undefined {
-  return objects.get(stream);
-}
+/** The objects that streams create when they are closed, if that can be undone. */
+export const createdObjects: WeakMap<WritableStream<Uint8Array>, CreatedObject> = new WeakMap();

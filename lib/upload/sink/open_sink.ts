@@ -1,10 +1,9 @@
-import { fileURLToPath } from "node:url";
 import { RotatingFileWritable } from "../../files/mod.ts";
 import { described, joinBytes } from "../../streams/internal.ts";
 import { TimeLimit } from "../../timers/mod.ts";
 import type { SaveBodyOptions } from "../body/upload_options.ts";
 import { containedPlace, shownName } from "./contained_path.ts";
-import { createdBy } from "./created_object.ts";
+import { createdObjects } from "./created_object.ts";
 import { type BodySink, type FileOptions, openFileSink, shortage } from "./file_sink.ts";
 
 /** Opens a stream to write a body to in batches. The signal ends the wait for a stream that takes no chunks. */
@@ -39,8 +38,8 @@ async function openStreamSink(stream: WritableStream<Uint8Array>, signal: AbortS
     },
     end: () => Promise.resolve(),
     async commit(made): Promise<void> {
-      const created = made && createdBy(stream);
-      if (created !== undefined) made!.push(created);
+      const created = createdObjects.get(stream);
+      if (created !== undefined) made?.push(created);
       // Closing a stream that has failed meanwhile rejects without the reason.
       await waitFor(writer.close().catch((error) => Promise.reject(cause ?? error)));
       release();
@@ -103,20 +102,15 @@ export async function openSink(
   options: FileOptions & Pick<SaveBodyOptions, "signal">,
 ): Promise<BodySink> {
   if (typeof destination !== "string" && !(destination instanceof URL)) {
-    if (typeof destination?.getWriter !== "function") throw notADestination(destination);
-    return await openStreamSink(destination, options.signal);
+    if (typeof destination?.getWriter === "function") return await openStreamSink(destination, options.signal);
+    const { write, pipe } = (destination ?? {}) as { write?: unknown; pipe?: unknown };
+    const isNodeStream = typeof write === "function" && typeof pipe === "function";
+    const found = isNodeStream
+      ? "a stream of node:stream; fromNodeWritable() of @millrace/streams/node makes one of it"
+      : described(destination);
+    throw new TypeError(`the destination must be a path, a file: URL or a WritableStream, not ${found}`);
   }
   const place = containedPlace(destination, options.root);
-  const root = typeof options.root === "object" ? fileURLToPath(options.root) : options.root;
   const given = typeof destination === "string" ? destination : place.path;
-  return await openFileSink(place, shownName(given, root), options);
-}
-
-function notADestination(destination: unknown): TypeError {
-  const { write, pipe } = (destination ?? {}) as { write?: unknown; pipe?: unknown };
-  const isNodeStream = typeof write === "function" && typeof pipe === "function";
-  const found = isNodeStream
-    ? "a stream of node:stream; fromNodeWritable() of @millrace/streams/node makes one of it"
-    : described(destination);
-  return new TypeError(`the destination must be a path, a file: URL or a WritableStream, not ${found}`);
+  return await openFileSink(place, shownName(given, options.root as string | undefined), options);
 }

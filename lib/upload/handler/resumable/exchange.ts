@@ -1,6 +1,6 @@
 import { ALGORITHMS, type DigestAlgorithm, essenceOf, formatDigest } from "../../../semantics/mod.ts";
 import type { Hash } from "node:crypto";
-import { Digester, parseDigestField, verifyDigests } from "../../body/announced.ts";
+import { announcedOf, Digester, parseDigestField, verifyDigests } from "../../body/announced.ts";
 import { fieldOf, takeAll } from "../../body/body_source.ts";
 import { receiveBody } from "../../body/receive_body.ts";
 import { Refusal, UploadError } from "../../body/upload_error.ts";
@@ -65,16 +65,13 @@ export function removeSession(exchange: Exchange, id: string | undefined, protoc
 
 /** Appends the body of the request, up to the upload's length; with a checksum, which `hash` must then have, all of it or nothing. */
 export async function appendRequest(
-  { settings, request, admission }: AdmittedExchange,
+  { settings, request }: AdmittedExchange,
   { session, signal }: Lease,
   checksum?: { readonly hash: Hash; readonly expected: string },
 ): Promise<void> {
   const start = session.offset;
   const maxBytes = (session.record.length ?? settings.save.maxBytes) - start;
-  const { announced } = admission;
-  if ((announced.expectedBytes ?? 0) > maxBytes) {
-    throw new UploadError("TOO_LARGE", `The upload has more than the ${maxBytes} bytes that are still accepted`);
-  }
+  const announced = announcedOf(request.source, { ...settings.save, maxBytes });
   // A Repr-Digest is one of the whole upload.
   const digests = new Map([...announced.digests].filter(([field]) => field === "Content-Digest"));
   const { length: expectedBytes } = session.record;
@@ -85,7 +82,7 @@ export async function appendRequest(
   const options = { ...settings.save, maxBytes, signal, onProgress, decode: false };
   const isDoubted = checksum !== undefined || digests.size > 0;
   if (isDoubted) await session.doubt();
-  const { body } = receiveBody(request.open(admission), options, { ...announced, digests });
+  const { body } = receiveBody(request.source, options, { ...announced, digests });
   let appending: Promise<void> = Promise.resolve();
   try {
     await takeAll(body, (pieces) => {
@@ -110,20 +107,23 @@ export async function appendRequest(
 export async function hasBytes({ settings, request, admission }: AdmittedExchange): Promise<boolean> {
   if ((admission.announced.expectedBytes ?? 0) > 0) return true;
   const announced = { ...admission.announced, digests: new Map() };
-  const { body } = receiveBody(request.open(admission), { ...settings.save, decode: false }, announced);
+  const { body } = receiveBody(request.source, { ...settings.save, decode: false }, announced);
   if (await body.read() === undefined) return false;
   await body.cancel(new Error("the upload is complete"));
   return true;
 }
 
 export function refused({ settings }: Exchange, error: unknown, fields: Fields): Refusal {
-  return refusalOf(settings.storage.explained(error, "the upload"), settings.save).withFields(fields);
+  const { code, message, fields: own, cause, members } = refusalOf(
+    settings.storage.explained(error, "the upload"),
+    settings.save,
+  );
+  return new Refusal(code, message, { ...fields, ...own }, cause, members);
 }
 
 /** Whether a failure is final, so that the upload cannot be resumed. */
 export function isFinal(error: unknown): boolean {
-  if (error instanceof Refusal) return error.status < 500;
-  return error instanceof UploadError && error.status < 499;
+  return (error instanceof Refusal || error instanceof UploadError) && error.status < 499;
 }
 
 export function emptyAnswer(status: number, fields: Fields): Answer {
@@ -183,13 +183,8 @@ async function store(exchange: Exchange, session: OpenSession): Promise<Answer> 
     await session.save({ ...session.record, state: "storing", bytes: session.offset, found, digests });
   }
   const { bytes, found, digests = {} } = session.record;
-  const path = await underConditions(
-    settings,
-    { method, source },
-    name,
-    undefined,
-    (each) => session.store(name, each),
-  );
+  const storeAs = session.store.bind(session, name);
+  const path = await underConditions(settings, { method, source }, name, undefined, storeAs);
   const reported = ALGORITHMS.flatMap((name) => digests[name] === undefined ? [] : formatDigest(name, digests[name]));
   const algorithm = settings.save.digest;
   const digest = algorithm && digests[algorithm];
