@@ -105,7 +105,11 @@ class RestOfBody {
     if (this.#reader === undefined) return false;
     const stopped = over.then(() => "stopped" as const);
     for (let bytes = 0; bytes < maxBytes;) {
-      this.#reading ??= this.#read(this.#reader);
+      if (this.#reading === undefined) {
+        this.isReading = true;
+        this.#reading = this.#reader.read().then(({ value }) => value?.length, () => undefined)
+          .finally(() => this.isReading = false);
+      }
       const read = await Promise.race([this.#reading, stopped]);
       if (read === "stopped") return false;
       this.#reading = undefined;
@@ -113,17 +117,6 @@ class RestOfBody {
       bytes += read;
     }
     return false;
-  }
-
-  async #read(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<number | undefined> {
-    this.isReading = true;
-    try {
-      return (await reader.read()).value?.length;
-    } catch {
-      return undefined;
-    } finally {
-      this.isReading = false;
-    }
   }
 
   async cancel(): Promise<void> {
