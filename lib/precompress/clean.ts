@@ -6,7 +6,7 @@ import { FormerRuns } from "./former_runs.ts";
 import { afterOthers } from "./journal.ts";
 import { manifestName } from "./manifest.ts";
 import { explain, type Problem } from "./problem.ts";
-import { NEVER, Target } from "./target.ts";
+import { Target } from "./target.ts";
 import { walk } from "./walk.ts";
 
 /**
@@ -105,6 +105,6 @@ async function clean(folder: Folder, temporaries: readonly string[], followLinks
     }
   }
   if (isClean && await target.forget()) removed.push(manifestName);
-  else await target.end(former.records, NEVER);
+  else await target.end(former.records, 0);
   return { removed: removed.sort(), problems };
 }

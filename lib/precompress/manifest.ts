@@ -109,8 +109,7 @@ const states: ReadonlySet<unknown> = new Set(["kept", "found", "unworthy"]);
 /** Returns the checked record of a file; undefined if it is invalid. It determines which files are removed. */
 export function checkedRecord(value: unknown): FileRecord | undefined {
   const record = (value ?? {}) as Partial<Record<keyof FileRecord, unknown>>;
-  const { size, sha256, dictionary, olderDictionaries, siteDictionary, madeOf, immutable, place, found, variants } =
-    record;
+  const { size, sha256, dictionary, olderDictionaries, siteDictionary, madeOf, immutable, place, found } = record;
   if (!isSize(size) || !isHash(sha256)) return undefined;
   const checked = checkedDictionary(dictionary);
   const older = Array.isArray(olderDictionaries) ? olderDictionaries.map(checkedDictionary) : [];
@@ -124,7 +123,8 @@ export function checkedRecord(value: unknown): FileRecord | undefined {
     ...(typeof immutable === "boolean" && { immutable }),
     ...(isPath(place) && { place }),
     ...(found === true && { found }),
-    variants: checkedVariants(variants),
+    ...(record.unread === true && { unread: true }),
+    variants: checkedVariants(record.variants),
   };
 }
 

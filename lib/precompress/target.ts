@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { lstat, mkdir, utimes } from "node:fs/promises";
+import { lstat, mkdir, stat, utimes, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import {
   flushFolder,
@@ -11,6 +11,7 @@ import {
   OpenFile,
   removeFolderNow,
   removeIfSame,
+  removeTemporary,
   takeName,
   writeAtomically,
 } from "../files/internal.ts";
@@ -33,9 +34,6 @@ export interface Finished {
   /** Whether the file may replace one that no run wrote. */
   readonly replacesAny: boolean;
 }
-
-/** The time of a look that did not include all files. */
-export const NEVER = 0;
 
 /** Gives a file the permissions, owner and group of another one, as far as this process may. */
 async function keepAttributesAt(path: string, { mode, uid, gid }: FoundFile): Promise<void> {
@@ -154,6 +152,19 @@ export class Target {
     await utimes(place, modified, modified);
   }
 
+  /** Returns a time before the present by the file system's clock, in whole ms; 0 if the folder cannot be written to. */
+  async now(): Promise<number> {
+    const path = this.#former.folder.temporaryFor(manifestName);
+    try {
+      await writeFile(path, "");
+      return Math.floor((await stat(path)).mtimeMs) - 1;
+    } catch {
+      return 0;
+    } finally {
+      await removeTemporary(path);
+    }
+  }
+
   /** Whether the manifest of these records would differ from the present one, or a run was killed. */
   isNews(records: ReadonlyMap<string, FileRecord>): boolean {
     return this.#former.journal !== undefined || manifestText(this.#former.isCopy, records) !== this.#former.text;
@@ -161,7 +172,7 @@ export class Target {
 
   /**
    * Ends the run: the manifest replaces the journal, which stays for the next run if the file system throws. Its
-   * modification time is `lookedAt`, when the files were as recorded: servers read again what has changed since.
+   * modification time is `lookedAt`, when the files were as recorded: servers read what has changed since.
    */
   async end(records: ReadonlyMap<string, FileRecord>, lookedAt: number): Promise<void> {
     await this.#finish(() => {

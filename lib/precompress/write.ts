@@ -11,7 +11,6 @@ import { manifestName } from "./manifest.ts";
 import { type Copy, isSettled, type NewDictionary, type Plan, type Work } from "./plan.ts";
 import { CHANGED } from "./problem.ts";
 import type { FileRecord, VariantRecord } from "./records.ts";
-import { NEVER } from "./target.ts";
 import { variantPath } from "./tree_files.ts";
 
 /** The cache's share of the written variants; undefined without a cache. */
@@ -32,23 +31,32 @@ export async function write({ plan, variants }: Making, context: Context): Promi
   const { ledger, settings: { dryRun, signal }, target } = context;
   if (!plan.isEmpty && !dryRun) await target.begin({ signal });
   const made = await (dryRun ? pretend(plan, variants, context) : act(plan, variants, context));
-  const lookedAt = plan.unknown.size > 0 ? NEVER : Date.now() - CLOCK_TICK;
-  const changed = await changedFiles(plan, context);
-  for (const path of changed) if (!ledger.troubled.has(path)) ledger.fail(path, new Error(CHANGED));
+  let lookedAt = plan.isEmpty || dryRun ? 0 : await target.now();
+  const changed = new Set<string>();
+  const look = async (): Promise<void> => {
+    for (const path of await changedFiles(plan, context)) changed.add(path);
+    for (const path of changed) if (!ledger.troubled.has(path)) ledger.fail(path, new Error(CHANGED));
+  };
+  await look();
   for (const work of plan.works) {
     if (!plan.failed.has(work.file.path)) recordWork(work, made.get(work) ?? new Map(), context);
+  }
+  for (const path of plan.unknown) {
+    const record = ledger.records.get(path);
+    if (record) ledger.records.set(path, { ...record, unread: true });
   }
   dropGone(plan, context); // otherwise the variants of such files would own their places
   for (const extra of plan.extras) if (!plan.failed.has(extra.file.path)) recordExtra(extra, context);
   if (dryRun) return { cache: undefined };
-  if (plan.isEmpty && (changed.length > 0 || target.isNews(ledger.records))) await target.begin({ signal });
+  if (plan.isEmpty && (changed.size > 0 || target.isNews(ledger.records))) {
+    await target.begin({ signal });
+    lookedAt = await target.now();
+    await look();
+  }
   for (const path of changed) await dropVariants(path, context);
   await target.end(ledger.records, lookedAt).catch((error) => ledger.fail(manifestName, error));
   return { cache: await context.cache?.end() };
 }
-
-/** The maximum steps in ms of the clock that file systems use for times. */
-const CLOCK_TICK = 20;
 
 /** Returns the files that are no longer as they were read: servers would trust a record of them, and their variants. */
 async function changedFiles({ works }: Plan, { former, places: { source } }: Context): Promise<string[]> {

@@ -5,12 +5,12 @@ import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after, before } from "node:test";
-import { manifestName } from "../../lib/precompress/mod.ts";
 import { isLong } from "../support/long_run.ts";
 import { runtime } from "../support/runtime.ts";
 import { atLast, pause } from "../support/waits.ts";
 import { entries } from "./served_handler.ts";
 import { cannotLookInside, ServerProcess } from "./server_process.ts";
+import { putManifest } from "./tree/scanned.ts";
 
 const MEBIBYTE = 2 ** 20;
 const SIZE = 2048 * MEBIBYTE;
@@ -34,7 +34,7 @@ before(async () => {
   await pause(1100); // a manifest vouches for what is older than itself, on Deno by a second
   // With it the file is not read for its hash, which would take longer than all the rest.
   const files = { "large.bin": { size: SIZE, sha256: "5a".repeat(32), variants: {} } };
-  await writeFile(join(site, manifestName), JSON.stringify({ version: 1, copied: false, files }));
+  await putManifest(site, JSON.stringify({ version: 1, copied: false, files }));
 });
 
 after(() => rm(folder, { recursive: true, force: true }));

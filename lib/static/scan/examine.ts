@@ -94,7 +94,7 @@ export async function examineVariant(variant: VariantToExamine, scan: Scan): Pro
   if (variant.isAsRecorded && isSmall) return true;
   const path = found.realPathOf(file, index);
   try {
-    if (variant.isAsRecorded && isVouchedFor(path, index, scan)) return true;
+    if (variant.isAsRecorded && isVouchedFor(file, index, scan)) return true;
     const content = await readContent(path, turns, Infinity, scan.large);
     const fault = faultOf(content, variant, scan);
     const isVouched = variant.isAsRecorded && found.contents.has(index);
@@ -129,9 +129,10 @@ function pathOf({ file, index }: Pick<VariantToExamine, "file" | "index">, found
   return found.paths.at(file) + found.kindOf(index)!.extension;
 }
 
-/** Whether the manifest records a representation and its file has not changed since. */
-function isVouchedFor(path: string, index: number, { found, manifest }: Scan): boolean {
-  if (!found.contents.has(index)) return false;
+/** Whether the manifest records a representation and its file has not changed since. Links may lead to another file now. */
+function isVouchedFor(file: number, index: number, { found, manifest }: Scan): boolean {
+  if (!found.contents.has(index) || found.isLinked(file, index)) return false;
+  const path = found.realPathOf(file, index);
   const now = fileStatus(path);
   if (now.size !== found.contents.sizeOf(index) || !manifest!.vouchesFor(now)) return false;
   const number = fileNumber(now, () => lstatSync(path, { bigint: true }));
@@ -146,7 +147,7 @@ export function isLong(file: number, scan: Scan): boolean {
     const path = found.realPathOf(file, index);
     try {
       const status = fileStatus(path);
-      if (status.size < CHUNK_SIZE || large.has(path, status) || isVouchedFor(path, index, scan)) continue;
+      if (status.size < CHUNK_SIZE || large.has(path, status) || isVouchedFor(file, index, scan)) continue;
       // Variants of a file above the limit are not read.
       return index !== found.firstOf(file) || !isAbove(hashLimit, status);
     } catch {
@@ -214,7 +215,7 @@ async function examineOriginal(file: number, index: number, scan: Scan): Promise
   const path = found.realPathOf(file, index);
   const isRecorded = contents.has(index);
   const isDoubted = doubted.size > 0 && doubted.has(found.paths.at(file));
-  if (!isDoubted && isVouchedFor(path, index, scan)) return true;
+  if (!isDoubted && isVouchedFor(file, index, scan)) return true;
   const content = await readContent(path, turns, hashLimit, scan.large);
   const { isUnread = false } = content;
   const isAsRecorded = isRecorded && content.sha256 === contents.sha256Of(index);

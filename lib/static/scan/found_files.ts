@@ -1,3 +1,4 @@
+import { sep } from "node:path";
 import { type VariantKind, variantKinds } from "./representation.ts";
 
 export const GROWTH = 1.5;
@@ -228,6 +229,12 @@ export class FileColumns {
       this.#lastFile = file;
     }
     return this.#lastPath + (this.kindOf(representation)?.extension ?? "");
+  }
+
+  /** Whether a path to a representation has a symbolic link below the root, the first folder. */
+  isLinked(file: number, representation: number): boolean {
+    const path = this.paths.at(file).replaceAll("/", sep) + (this.kindOf(representation)?.extension ?? "");
+    return this.realPathOf(file, representation) !== this.folders[0] + path;
   }
 
   addFile(path: string, link: string | undefined): void {

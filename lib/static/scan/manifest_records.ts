@@ -1,11 +1,12 @@
-import { closeSync, lstatSync } from "node:fs";
+import { closeSync, lstatSync, type Stats } from "node:fs";
 import { join } from "node:path";
+import process from "node:process";
 import { whileRefused } from "../../files/internal.ts";
 import { generationOf, ManifestLines } from "../../precompress/internal.ts";
 import { manifestName, readManifest } from "../../precompress/mod.ts";
 import type { FileStatus } from "../../runtime/mod.ts";
 import type { TurnSlicer } from "../../timers/mod.ts";
-import { isShortage, openToRead, readFullyLater, reasonOf, WHILE_REFUSED } from "./file_content.ts";
+import { isShortage, openToRead, readFullyLater, reasonOf, TIME_RESOLUTION, WHILE_REFUSED } from "./file_content.ts";
 import type { FileColumns } from "./found_files.ts";
 import type { VariantKind, Warn } from "./representation.ts";
 
@@ -55,7 +56,7 @@ const isThere: ReadonlySet<unknown> = new Set(["kept", "found"]);
 /** Returns the content in a manifest's record, which may be any JSON; undefined if it is invalid. */
 export function recordedContent(record: unknown): RecordedContent | undefined {
   const size = ownValue(record, "size");
-  const sha256 = hashAt(record, "sha256");
+  const sha256 = ownValue(record, "unread") === true ? undefined : hashAt(record, "sha256");
   if (sha256 === undefined || !Number.isSafeInteger(size) || (size as number) < 0) return undefined;
   return { size: size as number, sha256 };
 }
@@ -87,22 +88,23 @@ function ownValue(object: unknown, key: string): unknown {
   return (object as Record<string, unknown>)[key];
 }
 
-/** The time at which the manifest was written: older files are as recorded. */
+/** The time at which a run last looked at its files: those whose status has not changed since are as recorded. */
 export class ManifestTime {
-  readonly #mtimeMs: number;
-  readonly #ctimeMs: number;
+  readonly #lookedAt: number;
 
-  constructor({ mtimeMs, ctimeMs }: Pick<FileStatus, "mtimeMs" | "ctimeMs">) {
-    this.#mtimeMs = mtimeMs;
-    this.#ctimeMs = ctimeMs;
+  /** A run gives its manifest a time before its birth: any other one is of a copy, beside which files may differ. */
+  constructor({ mtimeMs, ctimeMs, birthtimeMs }: Pick<Stats, "mtimeMs" | "ctimeMs" | "birthtimeMs">) {
+    // Some file systems have no births, and macOS moves them back to the mtime.
+    const hasNone = birthtimeMs === 0 || process.platform === "darwin" && birthtimeMs === mtimeMs;
+    const bornMs = hasNone ? ctimeMs : birthtimeMs;
+    this.#lookedAt = mtimeMs < bornMs ? mtimeMs : -Infinity;
   }
 
-  /**
-   * Whether a file is certainly as the manifest records it. A copy keeps its mtime or has a new one; the ctime cannot
-   * be set. A file whose mtime or ctime is later is uncertain, not wrong. A tick (a second on Deno) counts as later.
-   */
-  vouchesFor(file: FileStatus): boolean {
-    return file.isFile && file.mtimeMs <= this.#mtimeMs && file.ctimeMs < this.#ctimeMs;
+  /** Whether a file is certainly as recorded. Its ctime cannot be set; in a copy it is that of the copy. */
+  vouchesFor({ isFile, mtimeMs, ctimeMs }: FileStatus): boolean {
+    // On Deno, and on some disks, a time may be up to a second later than it seems.
+    const latest = ctimeMs % TIME_RESOLUTION === 0 ? ctimeMs + TIME_RESOLUTION : ctimeMs;
+    return isFile && Math.max(mtimeMs, latest) < this.#lookedAt;
   }
 }
 

@@ -1,6 +1,10 @@
+import { rm, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import type { Representation, TreeFile } from "../../../lib/static/scan/representation.ts";
 import { scanTree } from "../../../lib/static/scan/scan_tree.ts";
+import { manifestName } from "../../../lib/precompress/mod.ts";
 import { compress } from "../../../lib/codecs/mod.ts";
 
 /** The result of a scan. */
@@ -16,6 +20,16 @@ export async function scanned(folder: string, dotfiles = false): Promise<Scanned
   const warnings: string[] = [];
   const tree = await scanTree(folder, (path, message) => warnings.push(`${path}: ${message}`), { dotfiles });
   return { files: new Map([...tree].map((file) => [file.path, file])), warnings: warnings.sort() };
+}
+
+/** Writes a manifest as of a run that looked at the files just now. */
+export async function putManifest(folder: string, text: string): Promise<void> {
+  const path = join(folder, manifestName);
+  await rm(path, { force: true });
+  const lookedAt = Date.now() / 1000;
+  await setTimeout(50); // of the clock that gives files their times
+  await writeFile(path, text);
+  await utimes(path, lookedAt, lookedAt);
 }
 
 /** Returns the codings that a file can be sent in. */
