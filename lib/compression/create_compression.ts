@@ -5,7 +5,7 @@ import { ignoreCalls } from "./node_arguments.ts";
 import { compressNode } from "./node_response.ts";
 import { type CompressionOptions, loadCodecs, type Settings, settingsOf } from "./options.ts";
 import { preferred } from "./policy.ts";
-import { compressReady, compressResponse, type Sender } from "./respond.ts";
+import { compressReady, compressResponse, type Sender, SWITCHED } from "./respond.ts";
 
 /** Returns the response to a request for a template; undefined for any other request. */
 export function templateResponse(settings: Settings, { method, url, headers }: Request): Response | undefined {
@@ -113,7 +113,7 @@ export function createCompression(options: CompressionOptions = {}): Compression
   const loading = loadCodecs(settings);
   return {
     respond: (request, response) => {
-      const template = templateResponse(settings, request);
+      const template = response?.status === SWITCHED ? undefined : templateResponse(settings, request);
       if (template === undefined) return compressResponse(settings, request, response);
       void response.body?.cancel().catch(() => {}); // there may be no body
       return template;

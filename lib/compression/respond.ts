@@ -216,6 +216,9 @@ class HeaderFields implements ResponseFields {
   }
 }
 
+/** The status of a connection that has become a WebSocket. Deno's request can no longer be read then. */
+export const SWITCHED = 101;
+
 interface Chosen {
   readonly settings: Settings;
   readonly encoding: Encoding;
@@ -269,9 +272,10 @@ function choose(
   if (typeof (response as Partial<Response> | undefined)?.headers?.get !== "function") {
     throw new TypeError(`Cannot compress what ${source}: ${described(response)} is no Response`);
   }
+  const { status } = response;
+  if (status === SWITCHED) return { sent: response };
   const fields = new HeaderFields(response.headers, request, sender);
   const { method, url, headers } = request;
-  const { status } = response;
   const accepted = headers.get("accept-encoding");
   const exchange = { method, url, accepted, status, request: (name: string) => headers.get(name), fields };
   const encoding = chooseCoding(settings, exchange);

@@ -92,12 +92,14 @@ export function compress(compression: Pick<Compression, "fetch">): HonoMiddlewar
     // Bun adds the type of a text only when it is sent, but Hono adds one if the response has its own fields.
     isTyped ??= new Response("text").headers.has("content-type");
     if (!isTyped) context.header?.("accept-encoding");
-    await next();
-    const response = context.res!;
     // Middleware outside of this one may still replace the response, such as by one with a cookie.
     const sender = { [SENT]: () => context.res! };
-    const compressed = await compression.fetch((_, _sender: object) => response)(context.req.raw, sender);
-    if (compressed === response) return;
+    const respond = async (_: Request, _sender: object) => {
+      await next();
+      return context.res!;
+    };
+    const compressed = await compression.fetch(respond)(context.req.raw, sender);
+    if (compressed === context.res) return;
     context.res = undefined; // otherwise Hono would add the former response's fields
     context.res = compressed;
   };

@@ -116,6 +116,27 @@ test("Hono's text, JSON and pages are compressed, with the types and statuses th
   }
 });
 
+test("a request that has become a WebSocket is not read again", async () => {
+  const switched = Object.defineProperty(new Response(null), "status", { value: 101 });
+  const upgrade = (request: Request) => {
+    // As Deno.upgradeWebSocket() does.
+    for (const name of ["headers", "method", "url"]) {
+      Object.defineProperty(request, name, {
+        get() {
+          throw new TypeError("Request closed");
+        },
+      });
+    }
+    return switched;
+  };
+  const app = new Hono().use(compress(parts.compression)).get("/", (c) => upgrade(c.req.raw));
+  for (const fetch of [parts.compression.fetch(upgrade), app.fetch]) {
+    assert.equal(await fetch(new Request("http://localhost/")), switched);
+  }
+  const closed = new Request("http://localhost/");
+  assert.equal(parts.compression.respond(closed, upgrade(closed)), switched);
+});
+
 test("middleware and plugins refuse what is no handler or compression when they are made, and say how to make one", async () => {
   const anything = (value: unknown) => value as never;
   const handler = /takes what await createStaticHandler\("dist"\) gives, and nothing else$/;
