@@ -127,6 +127,10 @@ export interface BroadcastOptions<R = unknown> {
  * ```
  */
 export interface Branches<R> extends Array<ReadableStream<R>> {
+  /** The first branch. */
+  0: ReadableStream<R>;
+  /** The second branch, unless `branches` is 1. */
+  1: ReadableStream<R>;
   /**
    * Adds a branch, which may begin with chunks that earlier branches have already got. The branch follows the policy,
    * but reads such chunks from the copy that `replay` keeps. It counts as full when that copy would drop the next chunk

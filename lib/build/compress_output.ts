@@ -86,7 +86,7 @@ export function hasHash(path: string, pattern: string, hashOf: (length: number) 
  * import process from "node:process";
  *
  * const plugins: PrecompressPlugin[] = process.env.PREVIEW ? [] : [precompress()];
- * console.log(plugins[0].name); // millrace:precompress
+ * console.log(plugins[0]?.name); // millrace:precompress
  * ```
  */
 export interface PrecompressPlugin {

@@ -38,7 +38,7 @@ export type { PrecompressPluginOptions } from "./compress_output.ts";
  * import process from "node:process";
  *
  * const plugins: PrecompressPlugin[] = process.env.PREVIEW ? [] : [precompress()];
- * console.log(plugins[0].name, plugins[0].apply); // millrace:precompress build
+ * console.log(plugins[0]?.name, plugins[0]?.apply); // millrace:precompress build
  * ```
  */
 export interface PrecompressPlugin {

@@ -128,7 +128,7 @@ export async function ready(
  *
  * await ready(["zstd"]);
  * const packed = ["a", "b"].map((text) => compressSync(new TextEncoder().encode(text.repeat(500)), { format: "zstd" }));
- * console.log(packed.length, packed[0].length); // 2 18
+ * console.log(packed.length, packed[0]?.length); // 2 18
  * ```
  */
 export function compressSync(

@@ -10,7 +10,7 @@ import { storedCodings } from "../semantics/mod.ts";
  *
  * const formats: VariantFormat[] = ["brotli", "gzip"];
  * const { types } = await precompress("dist", { formats });
- * console.log(Object.keys(types[0].variants).join(" ")); // brotli gzip
+ * console.log(Object.keys(types[0]?.variants ?? {}).join(" ")); // brotli gzip
  * ```
  */
 export type VariantFormat = "brotli" | "zstd" | "gzip";
@@ -38,7 +38,7 @@ export const variantFormats: readonly VariantFormat[] = ["brotli", "zstd", "gzip
  * import { type DeltaFormat, precompress, readManifest } from "@millrace/streams/precompress";
  *
  * await precompress("dist", { previous: "dist-deployed", include: ["assets/*.js"] });
- * const { variants } = (await readManifest("dist"))!.files["assets/app-B1946AC9.js"];
+ * const { variants } = (await readManifest("dist"))!.files["assets/app-B1946AC9.js"]!;
  * const format: DeltaFormat = "dcb";
  * console.log(variants[format]!.size! < variants.brotli!.size!); // true
  * ```

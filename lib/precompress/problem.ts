@@ -12,7 +12,7 @@ import { MAX_NAME_LENGTH, reasonOf } from "../files/internal.ts";
  *
  * await writeFile("dist/index.html.gz", "notes");
  * const [problem]: readonly Problem[] = (await precompress("dist", { formats: ["gzip"] })).problems;
- * console.log(problem.path, problem.message); // index.html.gz it is in the way and not made from index.html: …
+ * console.log(problem?.path, problem?.message); // index.html.gz it is in the way and not made from index.html: …
  * ```
  */
 export interface Problem {

@@ -8,7 +8,7 @@ import type { DeltaFormat, VariantFormat } from "./formats.ts";
  * import { precompress, readManifest, type VariantRecord } from "@millrace/streams/precompress";
  *
  * await precompress("dist", { formats: ["gzip"], minSaving: 0.99 });
- * const variant: VariantRecord | undefined = (await readManifest("dist"))?.files["index.html"].variants.gzip;
+ * const variant: VariantRecord | undefined = (await readManifest("dist"))?.files["index.html"]?.variants.gzip;
  * console.log(variant?.state); // unworthy
  * ```
  */
@@ -92,7 +92,7 @@ export interface FileRecord {
  *
  * await precompress("dist", { formats: ["gzip"] });
  * const manifest: Manifest | undefined = await readManifest("dist");
- * console.log(manifest?.version, manifest?.files["index.html"].sha256.length); // 1 64
+ * console.log(manifest?.version, manifest?.files["index.html"]?.sha256.length); // 1 64
  * ```
  */
 export interface Manifest {

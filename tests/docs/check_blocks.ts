@@ -13,6 +13,8 @@ const compilerOptions = {
   module: "nodenext",
   moduleDetection: "force",
   strict: true,
+  noUncheckedIndexedAccess: true, // as `bun init` has it
+  exactOptionalPropertyTypes: true,
   allowJs: true,
   checkJs: true,
   skipLibCheck: true,

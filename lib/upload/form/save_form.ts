@@ -33,7 +33,7 @@ import type { PartHeader } from "./part_header.ts";
  * const body = new FormData();
  * body.append("file", new File(["all of them"], "note.txt"));
  * const form: SavedForm = await saveForm(new Request("http://localhost/", { method: "POST", body }), "uploads");
- * console.log(form.files[0].filename, form.bytes); // note.txt 11
+ * console.log(form.files[0]?.filename, form.bytes); // note.txt 11
  * ```
  */
 export interface SavedForm {
@@ -74,7 +74,7 @@ export interface SavedForm {
  * const request = new Request("http://localhost/", { method: "POST", body: form });
  *
  * const { fields, files } = await saveForm(request, "uploads", { maxBytes: 1_000_000 });
- * console.log(fields.get("title"), files[0].filename, files[0].bytes); // Notes note.txt 20
+ * console.log(fields.get("title"), files[0]?.filename, files[0]?.bytes); // Notes note.txt 20
  * ```
  */
 export async function saveForm(
