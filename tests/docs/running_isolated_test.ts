@@ -8,6 +8,7 @@ import { request } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
 import process from "node:process";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { asks } from "../support/asked.ts";
 import { noise } from "../support/bytes.ts";
@@ -45,6 +46,8 @@ test("a server that gets SIGTERM sends every response whole, stores uploads unde
     };
     await until(() => get("/ready").then((status) => status === 200, () => false), "the server");
     assert.equal(await get("/other"), 200);
+    const second = spawn(process.execPath, args, { cwd: folder.path, env, stdio: ["ignore", "inherit", "pipe"] });
+    const refused = Promise.all([text(second.stderr), once(second, "exit")]);
     const prices = await subscribe(origin);
     const upload = await Upload.start(port, noise(400_000));
 
@@ -60,6 +63,10 @@ test("a server that gets SIGTERM sends every response whole, stores uploads unde
       for (let i = 0; i < 10; i++) await leaveRefused(port, sender * 5);
     });
     await within(Promise.all(leaving), "senders that leave");
+    const [reason, [status]] = await within(refused, "the end of a second server");
+    assert.match(reason, /writes the series access\.log/);
+    assert.doesNotMatch(reason, /EADDRINUSE|AddrInUse/); // it never listened
+    assert.equal(status, 1);
     process.kill(server.pid!, "SIGTERM"); // after its own kill() Deno reports this signal as the end
     await within(Promise.all(traffic), "the end of the traffic");
     await until(() => ask("GET", "/ready").then(() => false, () => true), "the end of listening");
