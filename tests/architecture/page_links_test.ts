@@ -50,10 +50,15 @@ test("every path that ARCHITECTURE.md names is there", () => {
   assert.deepEqual(paths.filter((path) => !existsSync(join(root, path))), []);
 });
 
-test("no page of a part has more than 1,500 words beside its tables and code", () => {
-  const long = globSync("lib/**/*.md", { cwd: root }).flatMap((page) => {
-    const words = proseOf(join(root, page)).replace(/^\|.*$|<!--[^]*?-->/gm, "").match(/\S+/g) ?? [];
-    return words.length > 1500 ? [`${page}: ${words.length}`] : [];
+/** The most words that each page of the project has, without its tables and code. */
+const MOST_WORDS = { "CHANGELOG.md": 700, "CONTRIBUTING.md": 900, "ARCHITECTURE.md": 2500 };
+
+test("no page of a part has more than 1,500 words beside its tables and code, nor a page of the project those of the table", () => {
+  const parts = globSync("lib/**/*.md", { cwd: root }).map((page) => [page, 1500] as const);
+  const long = [...parts, ...Object.entries(MOST_WORDS)].flatMap(([page, most]) => {
+    const prose = proseOf(join(root, page)).replace(/^\|.*$|<!--[^]*?-->/gm, "");
+    const { length } = prose.match(/\S*\w\S*/g) ?? [];
+    return length > most ? [`${page}: ${length}`] : [];
   });
   assert.deepEqual(long, []);
 });
