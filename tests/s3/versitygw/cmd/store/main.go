@@ -2,8 +2,9 @@
 //
 //	versitygw --port ADDRESS posix FOLDER
 //
-// versitygw's command has more than this one needs: the clients of Azure and of other stores, and a suite of tests. To
-// compile them takes as long as the rest. `.ci/run` builds this file below the sources of versitygw.
+// versitygw's command has more than this one needs: the clients of Azure, of other stores and of services for accounts and
+// events, and a suite of tests. To compile them takes longer than the rest. `.ci/run` builds this file in a copy of
+// versitygw's sources, in which the files `left_out.go` beside it replace those clients.
 package main
 
 import (
