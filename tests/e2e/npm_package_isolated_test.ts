@@ -186,26 +186,20 @@ describe("the npm package", { skip: runtime !== "node" && "it runs all runtimes 
   });
 
   for (const [module, resolution] of [["esnext", "bundler"], ["nodenext", "nodenext"]]) {
-    test(`each subpath has types with moduleResolution ${resolution}`, async () => {
-      const { folder } = consumers.get(npmKinds[0].install)!;
-      const source = subpaths.map((subpath, i) => {
-        return `import * as names${i} from "@millrace/streams${
-          subpath.slice(1)
-        }";\nexport type All${i} = typeof names${i};`;
-      }).join("\n");
-      const options = ["--module", module, "--moduleResolution", resolution, "--skipLibCheck", "true"];
-      await typeCheck(folder, "subpaths.mts", source, [...options, "--lib", "es2024,dom,dom.iterable"]);
-    });
-
     // Declarations are checked with the stricter of the two.
     for (const skipped of isLong ? ["true", "false"] : [String(resolution === "bundler")]) {
-      test(`compiles strictly with moduleResolution ${resolution} and skipLibCheck ${skipped}`, async () => {
+      test(`each subpath has types, and compiles strictly, with moduleResolution ${resolution} and skipLibCheck ${skipped}`, async () => {
         const { folder } = consumers.get(npmKinds[0].install)!;
         const options = ["--module", module, "--moduleResolution", resolution, "--skipLibCheck", skipped];
         const dom = ["--lib", "es2024,dom,dom.iterable"];
+        const imports = subpaths.map((subpath, i) => {
+          const specifier = `@millrace/streams${subpath.slice(1)}`;
+          return `import * as names${i} from "${specifier}";\nexport type All${i} = typeof names${i};`;
+        });
+        const forServers = { "server.mts": serverTypes, "subpaths.mts": imports.join("\n") };
         await Promise.all([
-          typeCheck(folder, "browser.mts", browserTypes, [...options, ...dom, "--types", ""]),
-          typeCheck(folder, "server.mts", serverTypes, [...options, ...dom, "--types", "node"]),
+          typeCheck(folder, { "browser.mts": browserTypes }, [...options, ...dom, "--types", ""]),
+          typeCheck(folder, forServers, [...options, ...dom, "--types", "node"]),
         ]);
       });
     }
@@ -237,9 +231,10 @@ describe("the npm package", { skip: runtime !== "node" && "it runs all runtimes 
       // Bun's types have another name here: packages that find them under their own take them for the whole project's.
       const bun = ["--types", "types-of-bun", "--typeRoots", join(root, "node_modules")];
       options.push(...types === "bun" ? bun : ["--types", types]);
-      await typeCheck(folder, "streams.mts", streamTypes, options);
       // The rest of these options makes no difference for what only servers have.
-      if (types !== "" && (isLong || lib === "es2022")) await typeCheck(folder, "server.mts", serverTypes, options);
+      const isForServers = types !== "" && (isLong || lib === "es2022");
+      const sources = { "streams.mts": streamTypes, ...isForServers && { "server.mts": serverTypes } };
+      await typeCheck(folder, sources, options);
     });
   }
 
@@ -280,8 +275,13 @@ async function packedPaths(folder: string): Promise<string[]> {
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
 }
 
-async function typeCheck(folder: string, name: string, source: string, options: readonly string[]): Promise<void> {
-  await writeFile(join(folder, name), source);
+/** Checks the types of modules, by their names, in one program. */
+async function typeCheck(
+  folder: string,
+  sources: Readonly<Record<string, string>>,
+  options: readonly string[],
+): Promise<void> {
+  for (const [name, source] of Object.entries(sources)) await writeFile(join(folder, name), source);
   const { code, stdout } = await run(join(bin, "tsc"), [
     "--ignoreConfig",
     "--checkers", // more of them check much of the same
@@ -291,7 +291,7 @@ async function typeCheck(folder: string, name: string, source: string, options: 
     "--target",
     "es2024",
     ...options,
-    name,
+    ...Object.keys(sources),
   ], folder);
   assert.equal(code, 0, stdout);
 }
