@@ -159,6 +159,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   }
 
   onHead(head: ResponseHead): void {
+    if (!this.pooled.kept) this.pooled.pool.onProved(true);
     this.pooled.kept = true;
     this.#deadlines?.stop(this);
     this.#hasHead = true;

@@ -164,7 +164,9 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   }
 
   onLost(error: HttpError, fate: Fate): void {
-    if (wantsHttp1(error)) this.#attempt!.pooled.pool.requireHttp1();
+    const { kept, connection, pool } = this.#attempt!.pooled;
+    if (wantsHttp1(error)) pool.requireHttp1();
+    else if (!kept && !fate.unsent && connection.closing) pool.onProved(false);
     if (!this.#retry(error, fate)) this.fail(error);
   }
 

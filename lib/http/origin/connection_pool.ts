@@ -71,6 +71,8 @@ export class RequestQueue {
 export interface ConnectionPool {
   /** Handles HTTP_1_1_REQUIRED: the server requires HTTP/1.1. */
   requireHttp1(): void;
+  /** A connection has answered its first request; or has ended before. */
+  onProved(isGood: boolean): void;
   onReady(pooled: PooledConnection): void;
   onClosing(pooled: PooledConnection): void;
   onClosed(pooled: PooledConnection, error: HttpError | undefined): void;

@@ -55,7 +55,7 @@ export class Origin implements ConnectionPool {
   #streamsAllowed: number | undefined = undefined;
   #http1Only = false;
   /** The pause before the next attempt after a failed one, while other open connections may serve the waiting requests. */
-  readonly #pause: Timer = new Timer(() => this.#grow());
+  readonly #pause: Timer = new Timer(() => this.#grow(), { keepsAlive: false });
   /** The timer until the connection that a request waits for has rested. */
   readonly #rest: Timer = new Timer(() => this.#startWaiting());
   /** The time of the first failure; 0 if none has failed since a request was served. */
@@ -128,6 +128,12 @@ export class Origin implements ConnectionPool {
     };
   }
 
+  /** Pauses attempts after a connection that ended without an answer as after one that could not be opened. */
+  onProved(isGood: boolean): void {
+    if (isGood) this.#pauseMs = FIRST_PAUSE;
+    else if (!this.#pause.isSet) this.#mayPause();
+  }
+
   onReady(pooled: PooledConnection): void {
     const { peerMaxConcurrentStreams } = pooled.connection;
     if (peerMaxConcurrentStreams !== undefined) this.#streamsAllowed = peerMaxConcurrentStreams;
@@ -154,7 +160,6 @@ export class Origin implements ConnectionPool {
       const pooled = this.#find(request);
       if (pooled !== undefined) {
         this.#waiting.remove(request);
-        this.#missedSince = 0;
         request.startOn(pooled);
         request = this.#waiting.first;
       } else if (request.newerThan > 0) {
@@ -170,6 +175,7 @@ export class Origin implements ConnectionPool {
     // No newer connection will be opened, at least not now.
     if (this.#pause.isSet || this.#connections.open >= this.#host.options.connections) request.newerThan = 0;
     const found = this.#connections.find(request, this.#room > 0);
+    if (found !== undefined) this.#missedSince = 0;
     const { restsUntil } = this.#connections;
     if (restsUntil > 0) this.#rest.setDue(restsUntil);
     return found;
@@ -183,7 +189,13 @@ export class Origin implements ConnectionPool {
   #grow(): void {
     if (this.#waiting.length === 0) return;
     if (this.#pause.isSet && this.#connections.open > 0) return;
-    if (this.#streamsAllowed === 0 && this.#connections.open > 0) return this.#onNothingAllowed();
+    if (this.#streamsAllowed === 0 && this.#connections.open > 0) {
+      // This may last for a short time (RFC 9113 section 5.1.2); further sessions would not help.
+      if (this.#mayPause()) return;
+      const { origin } = this.target;
+      const message = `${origin} allows no requests (SETTINGS_MAX_CONCURRENT_STREAMS is 0)`;
+      return this.#failWaiting(new HttpError("REFUSED", message, { origin }));
+    }
     const wanted = Math.min(this.#room, this.#connectionsWanted());
     if (wanted <= 0) return;
     let request = this.#waiting.first;
@@ -245,7 +257,6 @@ export class Origin implements ConnectionPool {
     owner.connection = connection;
     this.#protocol = protocol;
     this.#connections.add(owner);
-    this.#endPause();
     const { maxAge } = this.#host.options;
     if (maxAge > 0) owner.age = new Deadline(this.#host.deadlinesOf(maxAge), () => connection.close());
     const { origin, proxy } = target;
@@ -266,26 +277,16 @@ export class Origin implements ConnectionPool {
   #mayPause(): boolean {
     const now = performance.now();
     this.#missedSince ||= now;
-    const passed = now - this.#missedSince;
-    if (passed > (this.#host.options.connectTimeout || MAX_CONNECT_RETRY_TIME)) return false;
     this.#pause.start(this.#pauseMs);
     this.#pauseMs = Math.min(MAX_RETRY_DELAY, 2 * this.#pauseMs);
-    return true;
+    return now - this.#missedSince <= (this.#host.options.connectTimeout || MAX_CONNECT_RETRY_TIME);
   }
 
-  /** Resets the failures, once a request was served or none waits. */
+  /** Resets the failures, once none waits. */
   #endPause(): void {
     this.#missedSince = 0;
     this.#pauseMs = FIRST_PAUSE;
     this.#pause.stop();
-  }
-
-  /** Handles a server that allows no streams at all, which may last for a short time (RFC 9113 section 5.1.2); further sessions would not help. */
-  #onNothingAllowed(): void {
-    if (this.#pause.isSet || this.#mayPause()) return;
-    const { origin } = this.target;
-    const message = `${origin} allows no requests (SETTINGS_MAX_CONCURRENT_STREAMS is 0)`;
-    this.#failWaiting(new HttpError("REFUSED", message, { origin }));
   }
 
   #failWaiting(error: unknown): void {

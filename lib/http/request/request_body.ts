@@ -87,13 +87,6 @@ async function* chunksOfBlob(blob: Blob): AsyncGenerator<Uint8Array> {
 
 const encoder = new TextEncoder();
 
-/** Writes a form as multipart/form-data; its files are read when they are sent. @see {@link https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#multipart-form-data} */
-function formBody(form: FormData): ExtractedBody {
-  const boundary = `----millrace${crypto.randomUUID().replaceAll("-", "")}`;
-  const entries = Array.from(form);
-  return { source: formSource(form, entries, boundary), type: `multipart/form-data; boundary=${boundary}` };
-}
-
 function formSource(form: FormData, entries: readonly FormEntry[], boundary: string): BodySource {
   try {
     const named = namesInForm(form);
@@ -161,7 +154,10 @@ export function extractBody(body: HttpRequestBody, length: number | undefined): 
     const type = "application/x-www-form-urlencoded;charset=UTF-8";
     return { source: new BytesBody(Buffer.from(body.toString())), type };
   }
-  if (body instanceof FormData) return formBody(body);
+  if (body instanceof FormData) {
+    const boundary = `----millrace${crypto.randomUUID().replaceAll("-", "")}`;
+    return { source: formSource(body, Array.from(body), boundary), type: `multipart/form-data; boundary=${boundary}` };
+  }
   if (StreamBody.isReadable(body)) return { source: new StreamBody(body, length), type: undefined };
   throw notABody(body);
 }

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import type { Socket } from "node:net";
+import test from "node:test";
+import { HttpClient } from "../../../lib/http/mod.ts";
+import { Http1Peer } from "../faults/http1_peer.ts";
+import { Setting, settingsFrame } from "../faults/http2_frames.ts";
+import { Http2Peer } from "../faults/http2_peer.ts";
+import { Listener } from "../faults/listener.ts";
+import { respond, type ServerRequest } from "../faults/server_request.ts";
+import { type Protocol, PROTOCOLS } from "../scene.ts";
+import { until, within } from "../../support/waits.ts";
+
+/** The number of loops of requests, and the time in ms for which they go on. */
+const LOOPS = 8;
+const TIME = 600;
+/** Pauses of 50, 100, 200 and 400 ms fit into that time, if no attempt takes longer. */
+const ROUNDS = 5;
+
+const ENDS: Readonly<Record<string, (socket: Socket) => void>> = {
+  "closed at once": (socket) => void socket.destroy(),
+  "ended at once": (socket) => void socket.resume().end(),
+  "reset once a request is there": (socket) => void socket.once("data", () => socket.resetAndDestroy()),
+  "closed behind SETTINGS": (socket) => void socket.resume().end(settingsFrame({})),
+};
+
+/** Keeps two open connections busy with loops of requests while the server ends further ones by `end`, and counts the attempts. */
+async function storm(protocol: Protocol, words: string, end: (socket: Socket) => void): Promise<void> {
+  let isOpen = true;
+  let waiting: ServerRequest[] = [];
+  const owner = {
+    settings: { [Setting.maxConcurrentStreams]: 1 },
+    violations: [],
+    onRequest: (request: ServerRequest): void => {
+      if (request.path === "/first") waiting.push(request);
+      else setTimeout(() => respond(request, 200, Buffer.from("fine")), 2);
+    },
+  };
+  const listener = await new Listener({}, (socket) => {
+    if (!isOpen) return void end(socket.on("error", () => {}));
+    if (protocol === "h2c") new Http2Peer(socket, owner);
+    else new Http1Peer(socket, owner);
+  }).start();
+  let attempts = 0;
+  const client = new HttpClient({
+    h2c: protocol === "h2c",
+    connections: 32,
+    retries: ROUNDS,
+    onEvent: ({ type }) => {
+      if (type === "connect" || type === "connectFailed") attempts++;
+    },
+  });
+  try {
+    const first = Array.from({ length: 2 }, async () => (await client.fetch(`${listener.origin}/first`)).text());
+    await until(() => waiting.length === 2, "two connections");
+    for (const request of waiting.splice(0)) respond(request, 200, Buffer.from("fine"));
+    await Promise.all(first);
+    waiting = [];
+    isOpen = false;
+    attempts = 0;
+    let served = 0;
+    const stop = performance.now() + TIME;
+    const loops = Array.from({ length: LOOPS }, async () => {
+      for (; performance.now() < stop; served++) await (await client.fetch(listener.origin)).text();
+    });
+    await within(Promise.all(loops), "all requests");
+    assert.ok(attempts <= ROUNDS * LOOPS, `${words}: ${attempts} attempts to connect for ${served} requests`);
+  } finally {
+    client.destroy();
+    await listener.stop();
+  }
+}
+
+for (const protocol of PROTOCOLS) {
+  const ends = Object.entries(ENDS).filter(([words]) => protocol === "h2c" || !words.includes("SETTINGS"));
+  test(`${protocol}: while open connections serve requests, attempts are paused if further ones end unanswered, and each GET has a response`, async () => {
+    await Promise.all(ends.map(([words, end]) => storm(protocol, words, end)));
+  });
+}
