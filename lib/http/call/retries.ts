@@ -1,5 +1,5 @@
 import { parseHTTPDate } from "../../semantics/mod.ts";
-import type { ExchangeHandler, HeaderList } from "../connection.ts";
+import type { HeaderList } from "../connection.ts";
 import type { HttpError } from "../http_error.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
 import { joinedField } from "../response/response_headers.ts";
