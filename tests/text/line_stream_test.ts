@@ -123,8 +123,10 @@ test("LineStream takes every kind of buffer and view", async () => {
   assert.deepEqual(await lines(chunks), ["a", "b", "c"]);
 });
 
+type Limited = Required<Pick<LineStreamOptions, "allowCR" | "maxLineLength">>;
+
 /** Returns the lines of bytes, or the error of the first one that is too long. */
-function limitedLinesOf(bytes: Uint8Array, { allowCR, maxLineLength }: Required<LineStreamOptions>): string[] | string {
+function limitedLinesOf(bytes: Uint8Array, { allowCR, maxLineLength }: Limited): string[] | string {
   const latin1 = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
   const tooLong = linesOf(latin1, { allowCR }).findIndex((line) => line.length > maxLineLength);
   if (tooLong === -1) return linesOf(new TextDecoder().decode(bytes), { allowCR });
