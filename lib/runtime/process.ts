@@ -15,7 +15,7 @@ interface Permission {
   readonly path?: string;
 }
 
-type Action = "systemFiles" | "hostname" | "memory" | "signals" | "user" | "workingFolder";
+type Action = "systemFiles" | "diskType" | "hostname" | "memory" | "signals" | "user" | "workingFolder";
 
 const deno = (globalThis as { Deno?: DenoProcess }).Deno;
 
@@ -35,6 +35,7 @@ const everything = ["read", "write", "net", "env", "run", "sys", "ffi", "import"
 const needs: Readonly<Record<Action, readonly Permission[]>> = {
   systemFiles: everything.map((name) => ({ name })),
   hostname: [{ name: "sys", kind: "hostname" }],
+  diskType: [{ name: "sys", kind: "statfs" }],
   signals: [{ name: "run" }],
   workingFolder: [{ name: "read", path: "." }],
   memory: [{ name: "sys", kind: "systemMemoryInfo" }],

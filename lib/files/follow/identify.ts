@@ -1,7 +1,9 @@
 import { Buffer } from "node:buffer";
+import { statfs } from "node:fs/promises";
+import { isPermitted } from "../../runtime/mod.ts";
 import { codeOf } from "../failure.ts";
 import type { FollowedFile } from "./follow_source.ts";
-import { type FilePath, openAny } from "./growing_file.ts";
+import { type FilePath, openAny, unlessMissing } from "./growing_file.ts";
 import { type FollowedIdentity, type FollowPosition, isProven } from "./line_place.ts";
 
 /** A file that a position may belong to. */
@@ -20,6 +22,8 @@ export interface Identified {
 }
 
 const LINE_FEED = 10;
+/** The type of overlayfs in statfs(2). */
+const OVERLAYFS = 0x794c_7630;
 /** The number of bytes of a line that are compared at most. */
 const MAX_LINE = 65_536;
 
@@ -73,7 +77,7 @@ export async function identify(
   if (!isSure) return { index, file: undefined };
   if (hasOtherBirth(found, position) && found.identity.time >= found.identity.born) {
     const lost = "if it is a new file, its first lines, which are equal, are not read";
-    warn(new Error(`${found.path} is on another disk than before, and is read from the position on: ${lost}`));
+    warn(new Error(`${found.path} is on another disk or layer than before, and is read from the position on: ${lost}`));
   }
   return { index: place, file: proven.get(found) };
 }
@@ -91,8 +95,12 @@ function hasOtherBirth({ format, identity }: Candidate, { born }: FollowPosition
   return format === undefined && born > 0 && identity.born > 0 && identity.born !== born;
 }
 
-function diskOf({ file }: Pick<FollowedIdentity, "file">): string {
-  return file.slice(0, file.indexOf(" "));
+/** Whether a file is on the position's disk; overlayfs copies a file of a lower layer at its first write, and keeps its number. */
+async function isOnSameDisk({ identity, path }: Candidate, { file }: FollowPosition): Promise<boolean> {
+  if (identity.file === file && isPermitted("diskType")) {
+    return (await unlessMissing(statfs(path)))?.type !== OVERLAYFS;
+  }
+  return identity.file.startsWith(file.slice(0, file.indexOf(" ") + 1));
 }
 
 /**
@@ -111,7 +119,7 @@ async function openProven(
     file = await openAny(candidate, position.offset, beginsAnew);
     const isSame = file !== undefined && isProven(file.place.mark, position) &&
       !(isAlone && hasOtherBirth(candidate, position) &&
-        (diskOf(file.identity) === diskOf(position) || await isRepeated(candidate, position.offset, beginsAnew)));
+        (await isOnSameDisk(candidate, position) || await isRepeated(candidate, position.offset, beginsAnew)));
     if (isSame) return file;
   } catch (error) {
     await file?.close();

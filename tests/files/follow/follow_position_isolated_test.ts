@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import fs, { fstatSync as statOpen } from "node:fs";
-import { appendFile, lstat, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { appendFile, lstat, mkdir, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import test from "node:test";
@@ -15,7 +16,7 @@ import { inFolder } from "../../support/folders.ts";
 import { tries } from "../../support/long_run.ts";
 import { randomNumbers } from "../../support/random_numbers.ts";
 import { pause, within } from "../../support/waits.ts";
-import { openFilesIn } from "../written.ts";
+import { cannotMount, onSmallDisk, openFilesIn } from "../written.ts";
 import { RotatedLog } from "./rotated_log.ts";
 
 /** A program that reads lines, saves them with its position at times, and may be killed after any chunk. */
@@ -373,6 +374,33 @@ test("followFile() refuses a position that is none, or that of another kind of f
       const start of [{}, { ...position, offset: -1 }, { ...position, file: 1 }, { ...position, proof: undefined }]
     ) {
       await assert.rejects(followFile(path, { start: start as FollowPosition }), { name: "TypeError" });
+    }
+  }));
+
+test("followFile() goes on behind a position in a file that overlayfs has copied since from a layer", {
+  skip: cannotMount,
+}, (context) =>
+  onSmallDisk(1000, async (disk) => {
+    const at = (name: string): string => join(disk, name);
+    for (const name of ["lower", "upper", "work", "merged"]) await mkdir(at(name));
+    await writeFile(at("lower/app.log"), "one\ntwo\n");
+    await writeFile(at("lower/app-00001.log"), "one\ntwo\n");
+    const options = `lowerdir=${at("lower")},upperdir=${at("upper")},workdir=${at("work")}`;
+    const mount = spawnSync("mount", ["-t", "overlay", "-o", options, "overlay", at("merged")]);
+    if (mount.status !== 0) return context.skip(`overlayfs cannot be mounted: ${mount.stderr}`);
+    try {
+      for (const series of [false, true]) {
+        const path = at("merged/app.log");
+        const position = await positionAfter(path, 8, { series });
+        await pause(20); // for another time of birth
+        await appendFile(series ? at("merged/app-00001.log") : path, "three\n");
+        const warnings: string[] = [];
+        const onWarning = ({ message }: Error): void => void warnings.push(message);
+        assert.equal(await readFrom(path, position, 6, { onWarning, series }), "three\n");
+        assert.match(warnings.join(), /is on another disk or layer/);
+      }
+    } finally {
+      spawnSync("umount", ["--lazy", at("merged")]);
     }
   }));
 
