@@ -8,6 +8,7 @@ import { precompress } from "../../lib/precompress/mod.ts";
 import { openStaticHandler } from "../../lib/static/internal.ts";
 import { createStaticHandler, type StaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
 import { FileColumns } from "../../lib/static/scan/found_files.ts";
+import { LargeContents } from "../../lib/static/scan/file_content.ts";
 import { Tree } from "../../lib/static/scan/tree.ts";
 import { sourceText } from "../support/bytes.ts";
 import { inFolder, writeTree } from "../support/folders.ts";
@@ -119,7 +120,7 @@ test("however many unread files are requested, few are open at a time, and a war
     await new Promise((resolve) => setImmediate(resolve));
     open--;
     if (file % 2 === 0) throw new Error("of a callback");
-  });
+  }, new LargeContents());
   const reads = Array.from({ length: 40 }, (_, file) => tree.read(file));
   assert.equal(tree.read(1), reads[1], "once");
   const settled = await Promise.allSettled(reads);

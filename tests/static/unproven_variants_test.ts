@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
-import { rm, symlink, utimes } from "node:fs/promises";
+import { rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { compress } from "../../lib/codecs/mod.ts";
 import { manifestName, precompress } from "../../lib/precompress/mod.ts";
 import { createStaticHandler, type StaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
+import { LargeContents } from "../../lib/static/scan/file_content.ts";
+import { Proofs } from "../../lib/static/scan/proofs.ts";
+import { scanTree } from "../../lib/static/scan/scan_tree.ts";
+import { TurnSlicer } from "../../lib/timers/mod.ts";
 import { sourceText } from "../support/bytes.ts";
 import { atLast } from "../support/waits.ts";
 import { inFolder, writeTree } from "../support/folders.ts";
@@ -123,6 +127,26 @@ test("without a manifest, variants of large files are sent when they were decode
     assert.deepEqual(warnings.map((each) => each.split(":")[0]).sort(), ["cut.js.gz", "longer.js.br", "stale.js.br"]);
   });
 });
+
+test("without a manifest, a large variant is decoded once, however often the folder is scanned", () =>
+  inFolder(async (folder) => {
+    const [one, two] = [1, 2].map((seed) => sourceText(300_000, seed));
+    const files = { "a.js": one, "a.js.gz": gzipSync(one), "b.js": two, "b.js.br": br(one) };
+    await writeTree(folder, files);
+    const large = new LargeContents();
+    for (const scans of [1, 2]) {
+      const warnings: string[] = [];
+      const warn = (path: string) => void warnings.push(path);
+      const tree = await scanTree(folder, warn, { dotfiles: false, large });
+      // A variant that is read again is found out.
+      if (scans === 2) { for (const path of ["a.js.gz", "b.js.br"]) await writeFile(join(folder, path), ""); }
+      const proofs = new Proofs(tree, { warn, contentOf: () => undefined });
+      await proofs.prepare();
+      await proofs.settleAll(new TurnSlicer(), () => false);
+      const codings = [...tree].map(({ path, variants }) => [path, ...variants.map(({ coding }) => coding)]);
+      assert.deepEqual([codings.sort(), warnings], [[["a.js", "gzip"], ["b.js"]], ["b.js.br"]], `scan ${scans}`);
+    }
+  }));
 
 test("without a manifest, a .gz whose first member is empty, the one that browsers decode, is left out", () => {
   const large = sourceText(LARGE, 3);

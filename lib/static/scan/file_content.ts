@@ -152,9 +152,17 @@ interface Reading {
   isDone: boolean;
 }
 
+/** The outcome of decoding a large variant, for one content of it and of its file. */
+interface Verdict {
+  readonly contents: string;
+  readonly isProven: boolean;
+}
+
 /** The contents of large files by path, shared by scans: each is read once while the state of its file is the same. */
 export class LargeContents {
   readonly #readings = new Map<string, Reading>();
+  /** The verdicts about large variants without a record, by path. */
+  readonly verdicts: Map<string, Verdict> = new Map();
 
   /** Whether the content of a file with a status is known. */
   has(path: string, status: FileStatus): boolean {
@@ -191,7 +199,9 @@ export class LargeContents {
 
   /** Forgets the files that no longer exist. */
   prune(): void {
-    for (const path of this.#readings.keys()) if (!existsSync(path)) this.forget(path);
+    for (const known of [this.#readings, this.verdicts]) {
+      for (const path of known.keys()) if (!existsSync(path)) known.delete(path);
+    }
   }
 }
 

@@ -3,13 +3,7 @@ import { closeSync } from "node:fs";
 import type { decompressSync } from "../../codecs/mod.ts";
 import { whileRefused } from "../../files/internal.ts";
 import { beginsWithData } from "../../precompress/internal.ts";
-import {
-  ContentDecoder,
-  isUndoable,
-  type StoredCoding,
-  storedCodings,
-  type UndoableCoding,
-} from "../../semantics/mod.ts";
+import { ContentDecoder, isUndoable, storedCodings, type UndoableCoding } from "../../semantics/mod.ts";
 import type { TurnSlicer } from "../../timers/mod.ts";
 import {
   CHUNK_SIZE,
@@ -23,36 +17,17 @@ import {
 import type { Representation, TreeFile, Warn } from "./representation.ts";
 import type { Tree } from "./tree.ts";
 
-/** Whether a small variant decodes to the content of `original`. */
-function isProvenAtOnce(
-  variant: Representation & { readonly coding: StoredCoding },
-  original: Representation,
-  dictionary: Uint8Array<ArrayBuffer> | undefined,
-  decompress: typeof decompressSync,
-): boolean {
-  const bytes = readVerified(variant);
-  if (bytes === undefined) return false;
-  const options = {
-    format: storedCodings[variant.coding].format,
-    maxSize: original.size,
-    ...(dictionary && { dictionary }),
-  };
-  if (variant.coding === "gzip" && original.size > 0 && !beginsWithData(bytes, decompress)) return false;
-  try {
-    return sha256(decompress(bytes, options)) === original.sha256;
-  } catch {
-    return false; // the variant is corrupt, or has more bytes
-  }
-}
-
-/** Whether a variant decodes to the content of `original`; reads and decodes it in pieces, in constant memory. */
+/**
+ * Whether a variant, which is read in pieces, decodes to the content of `original`; undefined if it is corrupt, has more,
+ * or is no longer what was scanned.
+ */
 async function isProvenInTurns(
   variant: Representation & { readonly coding: UndoableCoding },
   original: Representation,
   turns: TurnSlicer,
   decompress: typeof decompressSync,
-): Promise<boolean> {
-  const hash = createHash("sha256");
+): Promise<boolean | undefined> {
+  const [hash, own] = [createHash("sha256"), createHash("sha256")];
   const [input, output] = [new Uint8Array(CHUNK_SIZE), new Uint8Array(CHUNK_SIZE)];
   const decoder = await ContentDecoder.open(variant.coding, undefined);
   let file: number | undefined;
@@ -61,23 +36,25 @@ async function isProvenInTurns(
     file = openToRead(variant.file);
     while (true) {
       const length = await readFullyLater(file, input, CHUNK_SIZE);
-      if (isFirst && !beginsWithData(input.subarray(0, length), decompress)) return false;
+      if (isFirst && !beginsWithData(input.subarray(0, length), decompress)) return undefined;
       isFirst = false;
+      own.update(input.subarray(0, length));
       decoder.write(input.subarray(0, length));
       if (length < CHUNK_SIZE) decoder.end();
       do {
         const made = decoder.read(output);
         hash.update(output.subarray(0, made));
         size += made;
-        if (size > original.size) return false;
+        if (size > original.size) return undefined;
         if (turns.isOver) await turns.next();
       } while (!decoder.needsInput && !decoder.isDone);
       if (decoder.isDone) break;
     }
-    return decoder.trailing === undefined && hash.digest("base64") === original.sha256;
+    if (decoder.trailing !== undefined || own.digest("base64") !== variant.sha256) return undefined;
+    return hash.digest("base64") === original.sha256;
   } catch (error) {
     if (isPassingRefusal(error)) throw error;
-    return false; // the variant is corrupt or missing
+    return undefined; // the variant is corrupt or missing
   } finally {
     decoder.close();
     if (file !== undefined) closeSync(file);
@@ -174,18 +151,34 @@ export class Proofs {
     return [...variants, ...deltas].filter(({ index }) => this.#tree.isOpen(index));
   }
 
-  #isProvenAtOnce({ identity }: TreeFile, variant: Representation): boolean {
-    const { coding, dictionary } = variant;
+  /** Whether a small variant decodes to the content of its file. */
+  #isProvenAtOnce({ identity: { size, sha256: expected } }: TreeFile, variant: Representation): boolean {
+    const { coding, dictionary: hash } = variant;
     if (coding === "identity") return true;
-    const content = dictionary === undefined ? undefined : this.#options.contentOf(dictionary);
-    if (dictionary !== undefined && content === undefined) return false;
-    return isProvenAtOnce({ ...variant, coding }, identity, content, this.#decompress!);
+    const dictionary = hash === undefined ? undefined : this.#options.contentOf(hash);
+    if (hash !== undefined && dictionary === undefined) return false;
+    const bytes = readVerified(variant);
+    if (bytes === undefined) return false;
+    if (coding === "gzip" && size > 0 && !beginsWithData(bytes, this.#decompress!)) return false;
+    try {
+      const format = storedCodings[coding].format;
+      return sha256(this.#decompress!(bytes, { format, maxSize: size, ...(dictionary && { dictionary }) })) ===
+        expected;
+    } catch {
+      return false; // the variant is corrupt, or has more bytes
+    }
   }
 
   async #isProven(file: TreeFile, variant: Representation, turns: TurnSlicer): Promise<boolean> {
     const { coding } = variant;
     if (!isUndoable(coding)) return this.#isProvenAtOnce(file, variant);
-    return await isProvenInTurns({ ...variant, coding }, file.identity, turns, this.#decompress!);
+    const { verdicts } = this.#tree.large;
+    const contents = `${variant.sha256} ${file.identity.sha256}`;
+    const known = verdicts.get(variant.file);
+    if (known?.contents === contents) return known.isProven;
+    const isProven = await isProvenInTurns({ ...variant, coding }, file.identity, turns, this.#decompress!);
+    if (isProven !== undefined) verdicts.set(variant.file, { contents, isProven });
+    return isProven ?? false;
   }
 
   #conclude(file: TreeFile, variant: Representation, isProven: boolean): void {

@@ -13,27 +13,14 @@ import { Tree } from "./tree.ts";
 const AT_ONCE = 16_384;
 
 /** The names and statuses of all files of a folder, which show a change without reading a file. */
-export class TreeState {
+export interface TreeState {
   /** A hash of all names and statuses. */
   readonly digest: string;
   /** The time of the last change in the folder, in ms since 1970, by the file system's clock. */
   readonly changedMs: number;
-  readonly #found: FileColumns;
-
-  constructor(found: FileColumns, digest: string, changedMs: number) {
-    this.#found = found;
-    this.digest = digest;
-    this.changedMs = changedMs;
-  }
-
   /** The number of files, without the variants beside them. */
-  get length(): number {
-    return this.#found.length;
-  }
-
-  has(path: string): boolean {
-    return this.#found.paths.find(path) !== undefined;
-  }
+  readonly length: number;
+  has(path: string): boolean;
 }
 
 /** Reads the state of a folder; undefined if it is missing, or files disappear meanwhile. */
@@ -65,7 +52,8 @@ async function stateOf(root: string, found: FileColumns, turns: TurnSlicer): Pro
     if (turns.isOver) await turns.next();
     for (let i = found.firstOf(file); i < found.firstOf(file + 1); i++) look(found.realPathOf(file, i));
   }
-  return new TreeState(found, hash.update(text).digest("hex"), changedMs);
+  const digest = hash.update(text).digest("hex");
+  return { digest, changedMs, length: found.length, has: (path) => found.paths.find(path) !== undefined };
 }
 
 export interface ScanOptions {
@@ -100,7 +88,7 @@ export async function scanTree(directory: string, warn: Warn, options: ScanOptio
       if (isHasty && (performance.now() - begun > HASTE || isLong(i, scan))) found.unread.add(i);
       else await examine(i, scan);
     }
-    return new Tree(found, (file) => examineLater(file, scan));
+    return new Tree(found, (file) => examineLater(file, scan), large);
   } catch (cause) {
     if (found !== undefined && !isShortage(cause)) throw cause; // a user's callback for warnings threw
     throw new TypeError(`cannot serve ${directory}: ${reasonOf(cause)}`, { cause });

@@ -1,4 +1,4 @@
-import { isShortage } from "./file_content.ts";
+import { isShortage, type LargeContents } from "./file_content.ts";
 import type { FileColumns } from "./found_files.ts";
 import { type Representation, type SiteDictionary, type TreeFile, variantKinds } from "./representation.ts";
 
@@ -12,7 +12,11 @@ export class Tree implements Iterable<TreeFile> {
   readonly #reading = new Map<number, Promise<void>>();
   readonly #lanes: Promise<void>[] = Array.from({ length: LANES }, () => Promise.resolve());
 
-  constructor(found: FileColumns, examine: (file: number) => Promise<void>) {
+  /** The state that all scans of a handler share. */
+  readonly large: LargeContents;
+
+  constructor(found: FileColumns, examine: (file: number) => Promise<void>, large: LargeContents) {
+    this.large = large;
     this.#found = found;
     this.#examine = examine;
   }
