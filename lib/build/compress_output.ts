@@ -1,7 +1,15 @@
 import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import process from "node:process";
-import { holds, isWithin, precompressOptions, realOf, toldBy, withFolders } from "../precompress/internal.ts";
+import {
+  holds,
+  isWithin,
+  precompressOptions,
+  realOf,
+  toldBy,
+  UnmatchedError,
+  withFolders,
+} from "../precompress/internal.ts";
 import {
   extensions,
   precompress,
@@ -180,7 +188,9 @@ export interface Tool {
   readonly logger: { info?(text: string): void; warn(text: string): void };
   /** Whether the tool has named a file, outside {@linkcode Output}, by a hash. */
   readonly isHashed?: (path: string) => boolean;
-  /** Whether the folders were compressed before: then nothing is printed without changes. */
+  /** Whether further pages come, and the folders are compressed again: no pattern is judged before. */
+  readonly isFirst?: boolean;
+  /** Whether the folders were compressed before: then nothing but warnings is printed without changes. */
   readonly isAgain?: boolean;
 }
 
@@ -203,7 +213,7 @@ export async function compressOutput(output: Output, options: PrecompressPluginO
   const [first = [], ...others] = warnings;
   const unused = first.filter((each) => others.every((list) => list.includes(each)));
   if (folders.length > 0) unused.push(...told.warnings?.() ?? []);
-  for (const each of tool.isAgain ? [] : unused) tool.logger.warn(each);
+  for (const each of tool.isFirst ? [] : unused) tool.logger.warn(each);
   return folders;
 }
 
@@ -211,7 +221,7 @@ export async function compressOutput(output: Output, options: PrecompressPluginO
 async function compressFolder(
   folder: string,
   options: PrecompressPluginOptions,
-  { root, logger, isAgain = false }: Tool,
+  { root, logger, isFirst = false, isAgain = false }: Tool,
 ): Promise<readonly string[]> {
   const showsProgress = logger.info !== undefined && process.stderr.isTTY === true;
   const { previous, retain, ...settings } = withFolders(
@@ -227,6 +237,9 @@ async function compressFolder(
       ...(former.length > 0 && { previous: former, ...(retain !== undefined && { retain }) }),
       ...(showsProgress && { onProgress: showProgress }),
     });
+  } catch (error) {
+    if (isFirst && error instanceof UnmatchedError) return [];
+    throw error;
   } finally {
     if (showsProgress) process.stderr.write("\r\x1b[K");
   }
@@ -234,7 +247,7 @@ async function compressFolder(
     const list = report.problems.map(({ path, message }) => `\n  ${path}: ${message}`).join("");
     throw new Error(`cannot compress all of ${shownFolder(folder, root)}:${list}`);
   }
-  if (isAgain && report.compressed.length + report.removed.length === 0) return [];
+  if (isAgain && report.compressed.length + report.removed.length === 0) return report.warnings;
   logger.info?.(formatReport(report));
   for (const each of missing) logger.info?.(`there is no ${shownFolder(each, root)} yet, so there are no deltas`);
   return report.warnings;

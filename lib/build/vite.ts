@@ -71,7 +71,7 @@ interface ViteHooks extends PrecompressPlugin {
   config(): { readonly worker: { readonly plugins: () => Hooks[] } };
   configResolved(this: { readonly meta?: { readonly viteVersion?: string } } | void, config: ViteConfig): void;
   /** Called from Vite 7 on, by its command and by frameworks. */
-  readonly buildApp: { readonly order: "post"; handler(): Promise<void> };
+  readonly buildApp: AppHook;
 }
 
 /** The part of Vite's configuration used here. */
@@ -80,7 +80,13 @@ interface ViteConfig {
   readonly logger: Tool["logger"] & { info(text: string): void };
   readonly build?: { readonly lib?: unknown };
   readonly builder?: unknown;
-  readonly plugins?: readonly { readonly name: string }[];
+  readonly plugins?: (Pick<Hooks, "name"> & { readonly buildApp?: AppHook })[];
+}
+
+/** A hook around all builds of an app. */
+interface AppHook {
+  readonly order: "pre" | "post";
+  handler(): Promise<void> | void;
 }
 
 const BEHIND = "compress the whole site once all is built: millrace precompress ";
@@ -111,11 +117,7 @@ function warningOf(names: readonly string[], endsWithBuilder: boolean): string |
 /** The hooks of Vite, Rollup and Rolldown. */
 interface Hooks {
   readonly name: string;
-  options?(): void;
-  readonly generateBundle: {
-    readonly order: "pre";
-    handler(options: BundleOptions, bundle: Readonly<Record<string, BundledFile>>): void;
-  };
+  options?<Options extends { readonly plugins?: unknown }>(options: Options): Options;
   writeBundle?(
     this: { readonly meta: { readonly watchMode: boolean } },
     options: BundleOptions,
@@ -166,6 +168,8 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
   const done = new Set<string>();
   let astro: AstroConfig;
   const hashes: Hashes = new Map();
+  /** Whether Vite builds an app: then pages may be written after a bundle is closed. */
+  let isApp = false;
   const plugin: ViteHooks & Hooks = {
     name: "millrace:precompress",
     apply: "build",
@@ -173,8 +177,9 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
     enforce: "post",
     applyToEnvironment: ({ config }) => config.consumer === "client",
     config: () => ({ worker: { plugins: () => [workerPlugin(workers)] } }),
-    options() {
+    options(given) {
       since = moment();
+      return withFirst((_options, bundle) => noteHashes(hashes, bundle), given);
     },
     configResolved({ root, logger, build, builder, plugins = [] }) {
       const names = plugins.map(({ name }) => name);
@@ -188,8 +193,10 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
         logger.info("millrace:precompress leaves libraries to the sites that serve them (build.lib is set)");
       }
       tool = { root, option: "build.outDir", logger };
+      isApp = false; // an earlier build may have failed
+      const handler = (): void => void (isApp = true);
+      plugins.unshift({ name: "millrace:precompress-app", buildApp: { order: "pre", handler } });
     },
-    generateBundle: { order: "pre", handler: (_options, bundle) => noteHashes(hashes, bundle) },
     async writeBundle(written, bundle) {
       const folder = written.dir ?? dirname(written.file!);
       // Variants of an earlier build would have outdated content.
@@ -206,12 +213,14 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
         // The output of a failed build does not belong to the next one.
         if (error !== undefined || isLibrary || this.meta.watchMode) return void output.takeFolders();
         const ownTool = { root: process.cwd(), option: "output.dir", logger: this };
-        for (const folder of await compressOutput(output, checked, { since, ...tool ?? ownTool })) done.add(folder);
+        const folders = await compressOutput(output, checked, { since, ...tool ?? ownTool, isFirst: isApp });
+        for (const folder of folders) done.add(folder);
       },
     },
     buildApp: {
       order: "post",
       async handler() {
+        isApp = false;
         // Since then, frameworks and other plugins have written pages and files there.
         for (const folder of done) if (existsSync(folder)) output.addFolder(folder); // may be left by an earlier build
         done.clear();
@@ -235,12 +244,18 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
 }
 
 function workerPlugin(names: Map<string, boolean>): Hooks {
-  const handler: Hooks["generateBundle"]["handler"] = (options, bundle) => {
+  const note: BundleHandler = (options, bundle) => {
     const hashes: Hashes = new Map();
     noteHashes(hashes, bundle);
     for (const file of Object.values(bundle)) names.set(file.fileName, isNamedByHash(file, options, hashes));
   };
-  return { name: "millrace:precompress-workers", generateBundle: { order: "pre", handler } };
+  return { name: "millrace:precompress-workers", options: (given) => withFirst(note, given) };
+}
+
+/** Returns a build's options with a hook that sees the bundle before any plugin can rename a file. */
+function withFirst<Options extends { readonly plugins?: unknown }>(handler: BundleHandler, options: Options): Options {
+  const first = { name: "millrace:precompress-names", generateBundle: { order: "pre", handler } };
+  return { ...options, plugins: [first, options.plugins] };
 }
 
 /** Finds hashes in Astro's folder of assets, by the layout alone. */
@@ -263,6 +278,8 @@ interface BundledFile {
   /** The names from which the tool made an asset's name; empty if a plugin gave the name. */
   readonly names?: readonly string[];
 }
+
+type BundleHandler = (options: BundleOptions, bundle: Readonly<Record<string, BundledFile>>) => void;
 
 /** The options of an output, as Rollup, Rolldown and Vite describe them. */
 interface BundleOptions {
@@ -291,7 +308,7 @@ const PLACEHOLDER = /!~\{[\w$]+\}~/g;
 /** The hashes that a tool has put into the names of chunks, of all outputs, by preliminary name. */
 type Hashes = Map<string, (readonly string[])[]>;
 
-/** Notes the hashes in the names of a bundle: in Rollup, its keys stay the tool's own names. */
+/** Notes the hashes in the names of a bundle. */
 function noteHashes(hashes: Hashes, bundle: Readonly<Record<string, BundledFile>>): void {
   for (const [name, { preliminaryFileName = "" }] of Object.entries(bundle)) {
     const placeholders = preliminaryFileName.match(PLACEHOLDER) ?? [];

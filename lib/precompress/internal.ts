@@ -8,7 +8,7 @@ export type { SkipReason } from "./content.ts";
 export { Folder } from "./folder.ts";
 export { beginsWithData, generationOf, isReadWhole } from "./formats.ts";
 export { levelOptions, precompressOptions, withFolders } from "./options.ts";
-export { requireSound, toldBy } from "./selection.ts";
+export { requireSound, toldBy, UnmatchedError } from "./selection.ts";
 export { isOwnName, manifestAt, ManifestLines } from "./manifest.ts";
 export { holds, isWithin } from "../files/internal.ts";
 export { placesOf, realOf } from "./places.ts";

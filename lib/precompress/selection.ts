@@ -26,6 +26,11 @@ export async function selectionOf({ include, exclude, immutable }: Settings): Pr
   return { isWanted, isExcluded, told, warnings: () => all.flatMap(({ warnings }) => warnings?.() ?? []) };
 }
 
+/** The error of a pattern that matches no file of the folder. */
+export class UnmatchedError extends Error {
+  override readonly name: string = "Error";
+}
+
 /** Requires that `include` matches a file: otherwise every variant would be removed. Tests all files. */
 export function requireMatch(
   files: readonly FoundFile[],
@@ -35,7 +40,7 @@ export function requireMatch(
 ): void {
   const wanted = files.filter(({ path }) => isWanted(path));
   if (include.length === 0 || wanted.length > 0) return;
-  throw new Error(`no file in ${source} is to be compressed by include ${include.join(", ")}: ${HINT}`);
+  throw new UnmatchedError(`no file in ${source} is to be compressed by include ${include.join(", ")}: ${HINT}`);
 }
 
 /** Returns whether the content of a file never changes under its name; undefined if no run had the option `immutable`. */

@@ -272,9 +272,7 @@ test("chunks that another plugin renames are immutable only if the hash is in th
       ["[hash]/[name].js", (name) => name.slice(9), "lazy.js", false],
       ["[hash].js", () => "register.js", "register.js", false],
     ];
-    // Rolldown does not keep a chunk's own name: there, a word of a hash's length at its place counts as one.
-    const early = cases.slice(0, -1).map((each) => [...each, "pre"] as const);
-    const orders = [...cases.map((each) => [...each, null] as const), ...early];
+    const orders = ([null, "pre"] as const).flatMap((order) => cases.map((each) => [...each, order] as const));
     for (const [i, [entryFileNames, rename, expected, isImmutable, order]] of orders.entries()) {
       for (const [tool, make] of [["rollup", rollup], ["rolldown", rolldown]] as const) {
         const dir = join(root, `${tool}${i}`);
@@ -415,6 +413,38 @@ test("pages that a framework or another plugin writes before Vite's builder ends
     for (const path of ["late.html.gz", "sw.js.gz"]) assert.ok(variants.includes(path), path);
     assert.match(lines.at(-1)!, /✓ \d+ files? precompressed, \d+ unchanged/);
     assert.doesNotMatch(lines.join("\n"), /left as they are/);
+  }));
+
+test("patterns for pages that are written after a bundle is closed are judged once all pages are there", () =>
+  inProject(async (root) => {
+    const text = "<p>mill</p>".repeat(300);
+    await writeTree(root, { "public/a.html": text, "public/b.html": text });
+    const pages: VitePlugin = {
+      name: "pages",
+      buildApp: {
+        order: "pre",
+        async handler(builder) {
+          await builder.build(builder.environments.client!);
+          await writeTree(root, { "dist/late/page.html": text });
+        },
+      },
+    };
+    const late = ["late/**"];
+    const cases: [PrecompressPluginOptions, warnings: number][] = [
+      [{ exclude: late, immutable: late, siteDictionary: true, formats: ["zstd"], minSize: 1024 }, 0],
+      [{ include: late }, 0],
+      [{ exclude: ["later/**"] }, 1],
+    ];
+    for (const [options, warnings] of cases) {
+      const { lines, logger } = keeping();
+      const plugins = [pages, precompress({ ...quick, ...namesOnly, ...options })];
+      const builder = await vite.createBuilder({
+        ...{ root, configFile: false, customLogger: logger, logLevel: "warn", plugins, builder: {} },
+      });
+      await builder.buildApp();
+      assert.equal(lines.join("\n").split("matches no file").length - 1, warnings, JSON.stringify(options));
+      assert.deepEqual((await readManifest(join(root, "dist")))!.files["late/page.html"]!.variants, {});
+    }
   }));
 
 test("the summary has its numbers in columns", () => {

@@ -5,6 +5,7 @@ import type { Folder } from "../folder.ts";
 import { manifestAt, manifestName } from "../manifest.ts";
 import type { FileRecord } from "../records.ts";
 import { typeOf } from "../report.ts";
+import { UnmatchedError } from "../selection.ts";
 import type { FoundFile } from "../walk.ts";
 import type { Pause } from "./cover.ts";
 import { bestDictionary, isPage, samplePages } from "./sample.ts";
@@ -40,7 +41,7 @@ export async function chooseSiteDictionary(
     return ends?.match(/\w+/g)?.every((end) => !["HTML", "other"].includes(typeOf(`.${end}`)));
   };
   const open = selection.isExcluded.warnings?.().find((warning) => !isOther(warning));
-  if (open) throw new Error(`the site dictionary is public, and ${open}; correct it or leave it out`);
+  if (open) throw new UnmatchedError(`the site dictionary is public, and ${open}; correct it or leave it out`);
   const pause = pauses(signal);
   const sample = await samplePages(places.source, pages, pause);
   // A dictionary of other patterns may contain text of pages that are excluded now.
