@@ -103,17 +103,24 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
       initialOptions.metafile = true;
       const since = moment();
       const isTalkative = TALKATIVE.includes(logLevel);
+      /** The warnings of the build before, which a watch would repeat at each change of a file. */
+      let known: readonly string[] = [];
       (build as Build).onEnd(async ({ errors, metafile }) => {
         if (errors.length > 0) return {};
-        const warnings: { text: string }[] = [];
-        const warn = (text: string): void => void warnings.push({ text });
+        const told: string[] = [];
+        const warn = (text: string): void => void told.push(text);
         const info = (text: string): void => console.error(`\n${text}\n`);
         const logger = isTalkative ? { info, warn } : { warn };
         const output = outputOf(resolve(root, folder), metafile!.outputs, initialOptions, root);
         const tool: Tool = { root, since, option: "outdir", logger };
-        return await compressOutput(output, checked, tool).then(() => ({ warnings }), (error) => ({
-          errors: [{ text: error instanceof Error ? error.message : String(error) }],
-        }));
+        try {
+          await compressOutput(output, checked, tool);
+        } catch (error) {
+          return { errors: [{ text: error instanceof Error ? error.message : String(error) }] };
+        }
+        const warnings = told.filter((text) => !known.includes(text)).map((text) => ({ text }));
+        known = told;
+        return { warnings };
       });
     },
   };

@@ -180,13 +180,16 @@ test("each build of a context is compressed, so that no variant is stale, and no
     await assert.rejects(build(optionsFor(root, { entryPoints: ["src/missing.js"] })));
     assert.ok(!existsSync(join(root, "dist")));
     const watching = await context(
-      optionsFor(root, { entryPoints: ["src/lazy.js"], sourcemap: false, plugins: [precompress(quick)] }),
+      optionsFor(root, {
+        ...{ entryPoints: ["src/lazy.js"], sourcemap: false },
+        plugins: [precompress({ ...quick, exclude: ["missing/**"] })],
+      }),
     );
-    await watching.rebuild();
+    assert.match((await watching.rebuild()).warnings[0]!.text, /exclude "missing\/\*\*" matches no file/);
     const variants = async () => (await listed(join(root, "dist"))).filter((path) => path.endsWith(".gz"));
     assert.deepEqual(await variants(), ["lazy.js.gz"]);
     await writeTree(root, { "src/lazy.js": `console.log("${"mill ".repeat(400)}")` });
-    await watching.rebuild();
+    assert.deepEqual((await watching.rebuild()).warnings, [], "none is repeated");
     await watching.dispose();
     assert.deepEqual(
       gunzipSync(await readFile(join(root, "dist/lazy.js.gz"))),
