@@ -1,6 +1,6 @@
 /**
- * Loads a server from many connections at once, as lines of JSON say; answers with what it took. Also the proxy's origin:
- * its port is the first line.
+ * Loads a server from many connections at once: a line of JSON in describes the load, a line out has its rate and
+ * latencies. The same process is the origin of the proxy, and prints the origin's port first.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

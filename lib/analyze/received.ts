@@ -87,7 +87,7 @@ export async function contentOf(bytes: Uint8Array<ArrayBuffer>, headers: Headers
       content = await decompress(coded, { format: undoableFormats[coding], maxSize: MAX_CONTENT });
       const { length } = content;
       const hasMembers = coding === "gzip" && !isReadWhole(coded, coded, length, decompressSync);
-      if (hasMembers && !beginsWithData(coded, decompressSync, length)) { // otherwise the further ones are empty
+      if (hasMembers && !beginsWithData(coded, decompressSync, length)) { // otherwise further members are empty
         return { fault: "its body has several gzip members, of which browsers decode the first" };
       }
     } catch (error) {

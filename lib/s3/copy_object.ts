@@ -159,7 +159,10 @@ async function storeParts(
   }
 }
 
-/** Requires objects to be unchanged, as stores may ignore conditions; that of a completed copy `to` may be missing. */
+/**
+ * Checks that the sources of a copy are unchanged, as stores may ignore conditions. After a completed copy to the key
+ * `to`, a source may also be missing, or be the copy itself.
+ */
 async function requireUnchanged(
   store: Store,
   sources: Iterable<JoinedObject>,

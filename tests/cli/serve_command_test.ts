@@ -235,7 +235,7 @@ test("SIGHUP leaves all as it was if the folder cannot be scanned, and says so",
     const dist = join(folder, "dist");
     await writeTree(dist, site);
     await Serving.during([dist], async (serving) => {
-      await text(serving.url); // it is in memory
+      await text(serving.url); // loads the page into memory
       await rename(dist, join(folder, "elsewhere"));
       serving.signal("SIGHUP");
       await serving.until(() => /still serving what was there before: .*no such folder/.test(serving.stderr));

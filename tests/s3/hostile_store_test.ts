@@ -12,7 +12,7 @@ const TIME = "2026-01-02T03:04:05.000Z";
 const ENTRY = `<Contents><Key>a</Key><Size>1</Size><ETag>"e"</ETag><LastModified>${TIME}</LastModified></Contents>`;
 const TAGGED = { etag: '"e"', "last-modified": "Fri, 02 Jan 2026 03:04:05 GMT" };
 
-/** Sends something for ever. */
+/** Sends a piece over and over, until the connection is closed. */
 function endless(res: ServerResponse, piece: string | Uint8Array): void {
   const go = (): void => {
     while (!res.destroyed && res.write(piece));

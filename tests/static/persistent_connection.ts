@@ -10,7 +10,7 @@ export interface ReceivedAnswer {
   readonly status: number;
   /** The fields by lower-case name; lines with the same name are joined with ", ". */
   readonly fields: ReadonlyMap<string, string>;
-  /** Out of its chunked coding, if it had one. */
+  /** The body, without the chunked coding. */
   readonly body: Buffer;
   /** Whether the body was complete before the connection was closed. */
   readonly isWhole: boolean;

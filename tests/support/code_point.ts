@@ -1,8 +1,8 @@
 import fc from "fast-check";
 
 /**
- * Any character of Unicode as a unit of `fc.string()`, which for its own `binary` lists all of them first: two seconds of
- * a processor for each process.
+ * Any character of Unicode, as the `unit` of `fc.string()`. The built-in unit `binary` lists all characters first, which
+ * takes two seconds of a processor in each process.
  */
 export const codePoint: fc.Arbitrary<string> = fc.oneof(
   fc.integer({ min: 0, max: 0xd7ff }),

@@ -189,7 +189,7 @@ export class Session
     if (!this.#isEndHere && this.#output.waiting === 0 && this.#ends.isAllAnswered) {
       this.#isEndNear = true;
       this.#liveness.stop(); // no PING can be sent
-      return this.#transport.end(); // the end shows whether the system takes the rest of the written bytes
+      return this.#transport.end(); // fails if the system does not take the rest of the written bytes
     }
     this.#lose(undefined);
     this.#transport.destroy();

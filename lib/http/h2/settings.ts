@@ -8,7 +8,7 @@ const INITIAL_WINDOW_SIZE = 0x4;
 const MAX_FRAME_SIZE = 0x5;
 const MAX_HEADER_LIST_SIZE = 0x6;
 
-/** The maximum frame to receive, in bytes: it halves the frames of a large body. */
+/** The advertised SETTINGS_MAX_FRAME_SIZE, in bytes: a large body takes half as many frames as with the default, 16,384. */
 export const OUR_FRAME_SIZE = 32_768;
 
 /** Returns the client's SETTINGS: identifier, value, and so on. */

@@ -56,7 +56,7 @@ export class Origin implements ConnectionPool {
   #http1Only = false;
   /** The pause before the next attempt after a failed one, while other open connections may serve the waiting requests. */
   readonly #pause: Timer = new Timer(() => this.#grow(), { keepsAlive: false });
-  /** The timer until the connection that a request waits for has rested. */
+  /** The timer for the end of the rest of a connection for which a request waits. */
   readonly #rest: Timer = new Timer(() => this.#startWaiting());
   /** The time of the first failure; 0 if none has failed since a request was served. */
   #missedSince = 0;

@@ -331,7 +331,7 @@ export class BucketSession implements OpenSession {
     await bytes.discard();
   }
 
-  /** Drops the multipart upload and the appended bytes that do not count. Never rejects. */
+  /** Leaves the multipart upload, and discards the appended bytes that are not stored. Never rejects. */
   async #drop(reason: unknown): Promise<void> {
     const [upload, pending] = [this.#upload, this.#pending];
     this.#upload = this.#pending = undefined;

@@ -71,7 +71,7 @@ async function orNone<T>(read: Promise<{ value?: T | undefined }>): Promise<{ va
   return await Promise.race([read, pause(40).then(() => ({ value: undefined }))]);
 }
 
-/** Changes a position as a disk does that is mounted again, or never had what the position names. */
+/** Functions that change a position as after another mount of its disk, or as on a disk without birth times or numbers. */
 const disks: Record<string, (position: FollowPosition, random: (below: number) => number) => Promise<FollowPosition>> =
   {
     "keeps numbers and times of birth": (position) => Promise.resolve(position),

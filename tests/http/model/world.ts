@@ -24,7 +24,7 @@ export type Found = readonly string[] | "fails" | "hangs";
 /** The time after its end in which a connection may still be accepted, in ms. */
 const LATE = 50;
 
-/** The ways to reach a host: by no proxy, or by one of these. */
+/** The ways to reach a host: directly (`undefined`), or by a proxy with this scheme. */
 export const WAYS = [undefined, "http", "https", "socks5", "socks5h"] as const;
 export type Way = typeof WAYS[number];
 

@@ -1,5 +1,5 @@
 /**
- * Has the tests of the package `compression` use ours in its place: `node --import` this, in its folder.
+ * Replaces the package `compression` by this one in its own tests: `node --import` loads this module in its folder.
  *
  * @module
  */

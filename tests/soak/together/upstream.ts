@@ -33,5 +33,5 @@ function answer(number: number, response: ServerResponse): void {
   else response.end(text);
 }
 
-/** Whether a user of this number must not come with 200. */
+/** Whether the upstream fails to send the user of this number, so that a 200 would be wrong. */
 export const isLost = (number: number): boolean => number % 10 < 3;

@@ -16,7 +16,7 @@ export const ours: ProgramClasses = {
   source: fileSizes,
 } as unknown as ProgramClasses;
 
-/** Numbers, written as lines and read again. */
+/** Writes numbers as lines and reads them again. */
 function textAndBack(numbers: ReadableStream<number>): globalThis.ReadableStream<number> {
   return numbers
     .pipeThrough(new TransformStream<number, number>({ transform: (chunk, to) => to.enqueue(Number(chunk)) }))

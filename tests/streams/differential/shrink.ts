@@ -71,7 +71,7 @@ function* partVariants(name: string, part: Json): Generator<Json> {
   yield* variants(part, name);
 }
 
-/** Whether a replacement keeps the type of a view; other parts may change as their list says. */
+/** Whether `choice` may replace `part`: strings replace strings, and among those `array` replaces `sync` and `async`. */
 function sameKind(part: Json, choice: unknown): boolean {
   if (typeof part === "string" && typeof choice === "string") {
     return (part === "sync" || part === "async") === (choice === "array");

@@ -9,7 +9,7 @@ import { overlapping } from "../../support/overlapping.ts";
 const test = overlapping();
 
 const MIB = 1024 * 1024;
-/** All that a sender has who does not stop: more than Bun takes by itself. Deno takes all there is. */
+/** The bytes of a sender that never stops: on Bun more than the runtime itself buffers; Deno takes any number. */
 const MUCH = (runtime === "deno" ? 30 : 120) * MIB;
 /**
  * Returns the limit of received bytes, since buffers hold some. Deno receives everything until it cuts the connection;

@@ -188,8 +188,9 @@ export class ProducerThrottle {
   #isFilling = false;
   /** The queue's size at the last call. */
   #queued = 0;
-  /** The last pause of long pipes that was awaited, and the queue's size at that time or at the last batch. */
+  /** The number of the last pause of long pipes for which a batch waited. */
   #pause = 0;
+  /** The queue's size at that pause, or after the last batch. */
   #queuedAtPause = 0;
 
   /** Notes that a batch was passed to the sink. */
