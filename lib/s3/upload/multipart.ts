@@ -185,7 +185,11 @@ export async function completeUpload(
     isFinished: true,
   } as const;
   const read: ReadAnswer<string> = (answer) => answer.etagIn("CompleteMultipartUploadResult");
-  const isOurs = (there: S3Object): boolean => there.size === size && there.etag === joinedTag(parts);
+  // The entity tag of an object of parts, in most stores.
+  const hash = createHash("md5");
+  for (const { etag } of parts) hash.update(Buffer.from(etag.replaceAll('"', ""), "hex"));
+  const tag = `"${hash.digest("hex")}-${parts.length}"`;
+  const isOurs = (there: S3Object): boolean => there.size === size && there.etag === tag;
   const isUnknown = (error: unknown): boolean =>
     error instanceof S3Error && (isMissing(error) || error.status === undefined || error.status >= 500);
   return await storeObject(store, request, size, read, isOurs, isUnknown, fields);
@@ -214,11 +218,4 @@ function documentOf(parts: readonly StoredPart[]): string {
   });
   const namespace = "http://s3.amazonaws.com/doc/2006-03-01/";
   return `<CompleteMultipartUpload xmlns="${namespace}">${list.join("")}</CompleteMultipartUpload>`;
-}
-
-/** Returns the entity tag of an object of parts in most stores: the MD5 of the parts' tags. */
-function joinedTag(parts: readonly StoredPart[]): string {
-  const hash = createHash("md5");
-  for (const { etag } of parts) hash.update(Buffer.from(etag.replaceAll('"', ""), "hex"));
-  return `"${hash.digest("hex")}-${parts.length}"`;
 }

@@ -90,11 +90,12 @@ export function openBody(
   if (isStream(source)) {
     return openStream(source, { isReceived: false, leavesBody, ownsChunks: false, readsAhead: false });
   }
-  if (isBodyMixin(source)) {
-    if (source.bodyUsed) throw alreadyRead();
-    if (source.body === null) return emptyBody;
-    const readsAhead = readsAheadOfChunks && source.headers.has("transfer-encoding");
-    return openStream(source.body, { isReceived: true, leavesBody, ownsChunks, readsAhead });
+  const { body, headers } = Object(source) as Partial<Request>;
+  if ((body === null || isStream(body)) && typeof headers?.get === "function") {
+    if ((source as Request).bodyUsed) throw alreadyRead();
+    if (body === null) return emptyBody;
+    const readsAhead = readsAheadOfChunks && headers.has("transfer-encoding");
+    return openStream(body, { isReceived: true, leavesBody, ownsChunks, readsAhead });
   }
   const { on, read } = Object(source) as Partial<Readable>;
   if (typeof on === "function" && typeof read === "function") return new NodeBody(source as Readable);
@@ -123,11 +124,6 @@ function openStream(stream: ReadableStream<Uint8Array>, traits: StreamTraits): B
 
 function isStream(source: unknown): source is ReadableStream<Uint8Array> {
   return typeof (Object(source) as Partial<ReadableStream>).getReader === "function";
-}
-
-function isBodyMixin(source: unknown): source is Request | Response {
-  const { body, headers } = Object(source) as Partial<Request>;
-  return (body === null || isStream(body)) && typeof headers?.get === "function";
 }
 
 /** Receives a body: limited, verified, decoded. @throws {UploadError} if its announced length or digest is refused. */

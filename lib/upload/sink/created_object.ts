@@ -27,17 +27,13 @@ export class CreatedObject implements Undoable {
 
   async undo(): Promise<Undone> {
     await this.stream?.abort().catch(() => {}); // waits for a request that began before the failure
-    return await this.#undo().catch(() => "kept");
-  }
-
-  async #undo(): Promise<Undone> {
-    const { store } = contexts.get(this.#bucket)!;
-    const there = await objectAt(this.#bucket, this.#key);
-    if (there?.metadata?.[MARK] !== this.mark) return there === undefined ? "missing" : "changed";
-    const { versionId, etag: ifMatch } = there;
-    // Without a version, an equal object may be stored between both requests, and a condition cannot tell it.
-    if (versionId === undefined && this.#mayBeReplaced) return "kept";
     try {
+      const { store } = contexts.get(this.#bucket)!;
+      const there = await objectAt(this.#bucket, this.#key);
+      if (there?.metadata?.[MARK] !== this.mark) return there === undefined ? "missing" : "changed";
+      const { versionId, etag: ifMatch } = there;
+      // Without a version, an equal object may be stored between both requests, and a condition cannot tell it.
+      if (versionId === undefined && this.#mayBeReplaced) return "kept";
       // Without a version it is sent once: a repeated request may be carried out after the name is free again.
       await deleteObject(store, this.#key, versionId === undefined ? { ifMatch } : { versionId });
       return "undone";

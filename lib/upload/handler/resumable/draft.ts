@@ -97,12 +97,9 @@ async function create(exchange: DraftExchange): Promise<Answer> {
   const { info, file } = await admit(settings, request, exchange.admission, filename);
   exchange.fields = completeness(false);
   const length = lengthAfter(exchange, undefined, 0, isLast);
-  try {
-    requireSize(settings, length);
-  } catch (error) {
-    exchange.fields = { ...exchange.fields, "Upload-Limit": uploadLimit(settings, undefined) };
-    throw error;
-  }
+  const limit = { ...exchange.fields, "Upload-Limit": uploadLimit(settings, undefined) };
+  if (length !== undefined && length > settings.save.maxBytes) exchange.fields = limit;
+  requireSize(settings, length);
   const kept = KEPT_FIELDS.flatMap((name) => {
     const value = requestField(exchange, name);
     return value === undefined ? [] : [[name, value]];
