@@ -71,7 +71,7 @@ interface ViteHooks extends PrecompressPlugin {
   config(): { readonly worker: { readonly plugins: () => Hooks[] } };
   configResolved(this: { readonly meta?: { readonly viteVersion?: string } } | void, config: ViteConfig): void;
   /** Called from Vite 7 on, by its command and by frameworks. */
-  readonly buildApp: AppHook;
+  readonly buildApp: { readonly order: "post"; handler(): Promise<void> };
 }
 
 /** The part of Vite's configuration used here. */
@@ -80,13 +80,7 @@ interface ViteConfig {
   readonly logger: Tool["logger"] & { info(text: string): void };
   readonly build?: { readonly lib?: unknown };
   readonly builder?: unknown;
-  readonly plugins?: (Pick<Hooks, "name"> & { readonly buildApp?: AppHook })[];
-}
-
-/** A hook around all builds of an app. */
-interface AppHook {
-  readonly order: "pre" | "post";
-  handler(): Promise<void> | void;
+  readonly plugins?: { readonly name: string; readonly buildApp?: { readonly order: "pre"; handler(): void } }[];
 }
 
 const BEHIND = "compress the whole site once all is built: millrace precompress ";

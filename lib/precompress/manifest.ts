@@ -27,10 +27,6 @@ export function isOwnName(name: string): boolean {
   return name === manifestName || name === journalName || isTemporaryName(name) || isLockName(name);
 }
 
-/*
- * The format of the manifest: its writer, a reader of the whole manifest, a reader of lines, and checks of the records.
- */
-
 /** The first line of a manifest by this writer, and the last one. */
 const HEAD = /^\{"version": 1, "copied": (?:true|false), "files": \{$/;
 const FOOT = "}}";

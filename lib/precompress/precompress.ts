@@ -70,8 +70,7 @@ async function run(asked: Asked): Promise<RunDetails> {
     const found = await walkSite(context);
     const plan = await planSite(found, context);
     const making = compress(plan, context);
-    const written = await write(making, context);
-    return report(written, context);
+    return report(await write(making, context), context);
   } finally {
     signal?.removeEventListener("abort", stop);
     target.leave(); // the journal contains the finished files

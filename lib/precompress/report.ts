@@ -3,7 +3,6 @@ import type { Context, RunLog } from "./context.ts";
 import type { DeltaFormat, VariantFormat } from "./formats.ts";
 import type { Problem } from "./problem.ts";
 import type { FileRecord } from "./records.ts";
-import type { Written } from "./write.ts";
 
 /** The results of a run, with its data about each file, for reports. */
 export interface RunDetails extends Pick<Context, "places" | "settings">, Pick<RunLog, "records" | "leftAlone"> {
@@ -104,7 +103,7 @@ export function typeOf(path: string): string {
 }
 
 export function report(
-  { cache }: Written,
+  cache: CacheReport | undefined,
   { former, ledger, places, selection, settings, started }: Context,
 ): RunDetails {
   const { dotfiles, siteDictionary, records, leftAlone } = ledger;

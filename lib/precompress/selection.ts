@@ -27,9 +27,7 @@ export async function selectionOf({ include, exclude, immutable }: Settings): Pr
 }
 
 /** The error of a pattern that matches no file of the folder. */
-export class UnmatchedError extends Error {
-  override readonly name: string = "Error";
-}
+export class UnmatchedError extends Error {}
 
 /** Requires that `include` matches a file: otherwise every variant would be removed. Tests all files. */
 export function requireMatch(

@@ -13,11 +13,6 @@ import { CHANGED } from "./problem.ts";
 import type { FileRecord, VariantRecord } from "./records.ts";
 import { variantPath } from "./tree_files.ts";
 
-/** The cache's share of the written variants; undefined without a cache. */
-export interface Written {
-  readonly cache: CacheReport | undefined;
-}
-
 /** The resulting variants of a file by format. Failed ones are missing, and the next run retries them. */
 type Made = Map<VariantFormat | DeltaFormat, VariantRecord>;
 
@@ -26,8 +21,11 @@ const formats = Object.entries(extensions) as [VariantFormat | DeltaFormat, stri
 /** The settings of an obsolete variant that could not be removed. */
 const UNREMOVABLE = "stuck";
 
-/** Executes a plan in the target, and records it; a dry run only records the expected changes. */
-export async function write({ plan, variants }: Making, context: Context): Promise<Written> {
+/**
+ * Executes a plan in the target, and records it; a dry run only records the expected changes. Returns the cache's share
+ * of the variants; undefined without a cache.
+ */
+export async function write({ plan, variants }: Making, context: Context): Promise<CacheReport | undefined> {
   const { ledger, settings: { dryRun, signal }, target } = context;
   if (!plan.isEmpty && !dryRun) await target.begin({ signal });
   const made = await (dryRun ? pretend(plan, variants, context) : act(plan, variants, context));
@@ -47,7 +45,7 @@ export async function write({ plan, variants }: Making, context: Context): Promi
   }
   dropGone(plan, context); // otherwise the variants of such files would own their places
   for (const extra of plan.extras) if (!plan.failed.has(extra.file.path)) recordExtra(extra, context);
-  if (dryRun) return { cache: undefined };
+  if (dryRun) return undefined;
   if (plan.isEmpty && (changed.size > 0 || target.isNews(ledger.records))) {
     await target.begin({ signal });
     lookedAt = await target.now();
@@ -55,7 +53,7 @@ export async function write({ plan, variants }: Making, context: Context): Promi
   }
   for (const path of changed) await dropVariants(path, context);
   await target.end(ledger.records, lookedAt).catch((error) => ledger.fail(manifestName, error));
-  return { cache: await context.cache?.end() };
+  return await context.cache?.end();
 }
 
 /** Returns the files that are no longer as they were read: servers would trust a record of them, and their variants. */

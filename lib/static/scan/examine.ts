@@ -12,7 +12,7 @@ import {
   reasonOf,
 } from "./file_content.ts";
 import type { FileColumns } from "./found_files.ts";
-import type { ManifestTime } from "./manifest_records.ts";
+import { isAsAt } from "./manifest_records.ts";
 import { SMALL_BODY } from "./memory.ts";
 import type { VariantKind, Warn } from "./representation.ts";
 
@@ -20,8 +20,8 @@ import type { VariantKind, Warn } from "./representation.ts";
 export interface Scan {
   /** The files' contents: initially those of the manifest, finally those of the scan. */
   readonly found: FileColumns;
-  /** The time of the manifest; undefined if there is none. */
-  readonly manifest: ManifestTime | undefined;
+  /** The time of the last look of the manifest's run; undefined if there is no manifest. */
+  readonly lookedAt: number | undefined;
   /** The paths of files whose records are not trusted. */
   readonly doubted: ReadonlySet<string>;
   /** The size in bytes above which files are identified by their status. */
@@ -130,11 +130,11 @@ function pathOf({ file, index }: Pick<VariantToExamine, "file" | "index">, found
 }
 
 /** Whether the manifest records a representation and its file has not changed since. Links may lead to another file now. */
-function isVouchedFor(file: number, index: number, { found, manifest }: Scan): boolean {
+function isVouchedFor(file: number, index: number, { found, lookedAt }: Scan): boolean {
   if (!found.contents.has(index) || found.isLinked(file, index)) return false;
   const path = found.realPathOf(file, index);
   const now = fileStatus(path);
-  if (now.size !== found.contents.sizeOf(index) || !manifest!.vouchesFor(now)) return false;
+  if (now.size !== found.contents.sizeOf(index) || !isAsAt(lookedAt, now)) return false;
   const number = fileNumber(now, () => lstatSync(path, { bigint: true }));
   found.see(index, { mtimeMs: now.mtimeMs, number });
   return true;

@@ -152,17 +152,11 @@ interface Reading {
   isDone: boolean;
 }
 
-/** The outcome of decoding a large variant, for one content of it and of its file. */
-interface Verdict {
-  readonly contents: string;
-  readonly isProven: boolean;
-}
-
 /** The contents of large files by path, shared by scans: each is read once while the state of its file is the same. */
 export class LargeContents {
   readonly #readings = new Map<string, Reading>();
-  /** The verdicts about large variants without a record, by path. */
-  readonly verdicts: Map<string, Verdict> = new Map();
+  /** The verdicts about large variants without a record, by path, with the contents of each and of its file. */
+  readonly verdicts: Map<string, { readonly contents: string; readonly isProven: boolean }> = new Map();
 
   /** Whether the content of a file with a status is known. */
   has(path: string, status: FileStatus): boolean {

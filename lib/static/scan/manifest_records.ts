@@ -88,33 +88,27 @@ function ownValue(object: unknown, key: string): unknown {
   return (object as Record<string, unknown>)[key];
 }
 
-/** The time at which a run last looked at its files: those whose status has not changed since are as recorded. */
-export class ManifestTime {
-  readonly #lookedAt: number;
-
-  /** A run gives its manifest a time before its birth: any other one is of a copy, beside which files may differ. */
-  constructor({ mtimeMs, ctimeMs, birthtimeMs }: Pick<Stats, "mtimeMs" | "ctimeMs" | "birthtimeMs">) {
-    // Some file systems have no births, and macOS moves them back to the mtime.
-    const hasNone = birthtimeMs === 0 || process.platform === "darwin" && birthtimeMs === mtimeMs;
-    const bornMs = hasNone ? ctimeMs : birthtimeMs;
-    this.#lookedAt = mtimeMs < bornMs ? mtimeMs : -Infinity;
-  }
-
-  /** Whether a file is certainly as recorded. Its ctime cannot be set; in a copy it is that of the copy. */
-  vouchesFor({ isFile, mtimeMs, ctimeMs }: FileStatus): boolean {
-    // On Deno, and on some disks, a time may be up to a second later than it seems.
-    const latest = ctimeMs % TIME_RESOLUTION === 0 ? ctimeMs + TIME_RESOLUTION : ctimeMs;
-    return isFile && Math.max(mtimeMs, latest) < this.#lookedAt;
-  }
+/** Returns the time of a run's last look at its files, by its manifest; NaN for a copy, beside which files may differ. */
+function lookedAt({ mtimeMs, ctimeMs, birthtimeMs }: Stats): number {
+  // Some file systems have no births, and macOS moves them back to the mtime.
+  const hasNone = birthtimeMs === 0 || process.platform === "darwin" && birthtimeMs === mtimeMs;
+  return mtimeMs < (hasNone ? ctimeMs : birthtimeMs) ? mtimeMs : NaN; // a run sets a time before the birth
 }
 
-/** Sets the contents of `found` to those in the manifest of `root`; invalid records are skipped. */
+/** Whether a file is as at a look. Its ctime cannot be set: in a copy it is that of the copy. */
+export function isAsAt(lookedAt: number | undefined, { isFile, mtimeMs, ctimeMs }: FileStatus): boolean {
+  // On Deno, and on some disks, a time may be up to a second later than it seems.
+  const latest = ctimeMs % TIME_RESOLUTION === 0 ? ctimeMs + TIME_RESOLUTION : ctimeMs;
+  return isFile && lookedAt !== undefined && Math.max(mtimeMs, latest) < lookedAt;
+}
+
+/** Sets the contents of `found` by the manifest of `root`, without invalid records; returns the time of its run's last look. */
 export async function takeRecords(
   root: string,
   found: FileColumns,
   warn: Warn,
   turns: TurnSlicer,
-): Promise<ManifestTime | undefined> {
+): Promise<number | undefined> {
   const path = join(root, manifestName);
   const manifest = lstatSync(path, { throwIfNoEntry: false });
   if (!manifest) return undefined;
@@ -125,7 +119,7 @@ export async function takeRecords(
       clear(found); // drops the result of reading line by line
       for (const [path, record] of Object.entries((await readManifest(root))?.files ?? {})) take(path, record);
     }
-    return new ManifestTime(manifest);
+    return lookedAt(manifest);
   } catch (error) {
     if (isShortage(error)) throw error;
     clear(found);

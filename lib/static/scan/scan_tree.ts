@@ -81,8 +81,8 @@ export async function scanTree(directory: string, warn: Warn, options: ScanOptio
   let found: FileColumns | undefined;
   try {
     found = await listTree(root, dotfiles, warn, turns);
-    const manifest = await takeRecords(root, found, warn, turns);
-    const scan: Scan = { found, manifest, doubted: doubted ?? new Set(), hashLimit, large, warn, turns };
+    const lookedAt = await takeRecords(root, found, warn, turns);
+    const scan: Scan = { found, lookedAt, doubted: doubted ?? new Set(), hashLimit, large, warn, turns };
     for (let i = 0; i < found.length; i++) {
       if (turns.isOver) await turns.next();
       if (isHasty && (performance.now() - begun > HASTE || isLong(i, scan))) found.unread.add(i);
