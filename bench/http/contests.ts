@@ -7,7 +7,7 @@ export interface Terms {
   readonly rounds: number;
   /** The duration of a round of throughput. */
   readonly seconds: number;
-  /** Whether one takes part. */
+  /** Whether the contestant of that name takes part. */
   isWanted(name: string): boolean;
 }
 

@@ -39,7 +39,7 @@ type Encode = (text: string) => string | Uint8Array;
 
 type ToSink = (response: ServerResponse) => WritableStream<string | Uint8Array>;
 
-/** Writes one chunk each, the usual way. */
+/** Returns a sink that writes chunks one by one, as usual. */
 function plainSink(
   { WritableStream }: Implementation,
   response: ServerResponse,

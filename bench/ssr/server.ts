@@ -1,6 +1,6 @@
 /**
- * A server on `node:http` that renders the page for every request, by the renderer that is its argument; for another
- * path than `/`, with a pause. Says its port, then the CPU time it has taken for every line it reads.
+ * A server on `node:http` that renders the page for every request, by the renderer that is its argument; with a pause for
+ * paths other than `/`. Prints its port; then, for every line of input, the CPU time that it has taken.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -9,12 +9,12 @@ import { createInterface } from "node:readline";
 import type { Failure } from "../line_process.ts";
 import { loadRenderer } from "./renderers.ts";
 
-/** The first answer. */
+/** The first line of output. */
 export interface Listening {
   readonly port: number;
 }
 
-/** Every other answer, in microseconds since the process began. */
+/** Every further line of output: CPU time since the start of the process, in microseconds. */
 export interface CpuTime {
   readonly cpu: number;
 }

@@ -16,7 +16,7 @@ interface Round {
   readonly cpu: number;
 }
 
-/** Always on Node: checks servers, and has wrk load them. */
+/** Starts the process, always on Node, that checks servers and has wrk load them. */
 export function startVisitors(): LineProcess {
   return new LineProcess(join(folder, "../../node_modules/.bin/node"), [join(folder, "visitors.ts")], LIMIT);
 }

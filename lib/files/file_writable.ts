@@ -9,10 +9,7 @@ import { type FileTarget, openOutputFile, wholeFile } from "./output_file.ts";
 import { filePath } from "./names.ts";
 import { requireReplaceable } from "./place.ts";
 
-/**
- * Joins a surrogate pair that two strings share: the first half at the end of a string moves to the next one, as in a
- * TextEncoderStream.
- */
+/** Joins a surrogate pair that two strings share: a first half at a string's end moves to the next, as in TextEncoderStream. */
 export class SurrogateJoiner {
   /** The first half of a pair; "" if there is none. */
   #half = "";

@@ -151,7 +151,7 @@ function markReleased(descriptor: number, { nlink, size }: BigIntStats): void {
   if (nlink <= 1n && size < RELEASED) ftruncateSync(descriptor, RELEASED);
 }
 
-/** The number of heartbeats between two checks from which the watcher itself was delayed. */
+/** The number of heartbeats between two checks that shows a delay of the watcher itself. */
 export const HELD_UP = 2;
 
 /** The observation of lock files whose holders cannot be inspected. */

@@ -63,7 +63,7 @@ export function ifUnmodifiedSinceHolds(field: string, lastModified: number): boo
   return wholeSeconds(lastModified) <= (parseHTTPDate(field) ?? Infinity);
 }
 
-/** Whether `If-Modified-Since` holds for a time in ms since 1970, or is no date (RFC 9110, 13.1.3). */
+/** Whether `If-Modified-Since` is true of a time in ms since 1970: it is, too, if its value is no date (RFC 9110, 13.1.3). */
 export function ifModifiedSinceHolds(field: string, lastModified: number): boolean {
   return wholeSeconds(lastModified) > (parseHTTPDate(field) ?? -Infinity);
 }

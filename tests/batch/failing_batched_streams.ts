@@ -54,7 +54,7 @@ export const failures: Readonly<Record<string, Failure>> = {
     const writer = failing(rejectLater).getWriter();
     for (let number = 0; number < 10; number++) {
       const written = writer.write(number);
-      if (number % 2 === 0) written.catch(ignore); // the promise is the same for the other one
+      if (number % 2 === 0) written.catch(ignore); // both writes of a batch have one promise
     }
   },
   "start() rejects, with chunks that wait": () =>

@@ -1,11 +1,11 @@
 /**
- * Random programs against a model of what has codecs between its ends: CompressionStream, DecompressionStream, and the
- * responses of `./compression`.
+ * Random programs against a model of streams with codecs: CompressionStream, DecompressionStream, and the responses of
+ * `./compression`.
  *
- * What holds, whatever is written, transferred, aborted, cancelled or not read:
+ * Invariants, whatever is written, transferred, aborted, cancelled or not read:
  *
- * 1. Only what is whole ends: what was read to its end is, by the runtime's own decoder, all bytes that were given.
- * 2. What was read until then is the beginning of that.
+ * 1. Only complete output ends: the runtime's own decoder decodes it to all bytes that were written.
+ * 2. Output that was read before the end is the beginning of that.
  * 3. A chunk whose bytes have gone before they were read fails both ends with a TypeError.
  * 4. Each write, close, read and cancel settles, once both sides have done what they were to do.
  * 5. An end that fails does so with the reason of the other end.

@@ -469,7 +469,7 @@ test("a 304 varies as the response does that it confirms", async () => {
       "vary",
     );
   };
-  // Caches put its Vary in the place of the one that they have.
+  // Caches replace the stored Vary by that of a 304.
   assert.equal(unchanged("/goods/1"), "Accept-Encoding, Available-Dictionary");
   assert.equal(unchanged("/other"), "Accept-Encoding");
   const keeping = await loaded({ dictionaries: {} });

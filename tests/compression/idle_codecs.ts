@@ -54,7 +54,7 @@ for (const [coding, most] of [["gzip", 300], ["br", 300], ["zstd", 360]] as cons
   await Promise.all(readers.map((reader) => reader.cancel()));
 }
 
-// Streams of the highest levels do, too: zstd's tables, of 640 MiB at 22, are no larger than the window asks for.
+// The highest levels take little memory, too: for such windows zstd 22 has small tables instead of its 640 MiB.
 for (
   const [coding, level, most] of [["zstd", 22, 1200], ["zstd", 12, 900], ["br", 11, 1200], ["gzip", 12, 400]] as const
 ) {

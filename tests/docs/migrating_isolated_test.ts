@@ -246,7 +246,7 @@ describe("the pairs of the page about migrating", { skip: runtime !== "node" && 
       };
       await patch(0, film.slice(0, 40_000));
       await ask("HEAD", place, {});
-      await patch(10, film.slice(10)); // not where it is
+      await patch(10, film.slice(10)); // at another offset than the upload's
       await patch(40_000, film.slice(40_000));
       await ask("HEAD", place.replace(/.$/, (last) => last === "0" ? "1" : "0"), {}); // of no upload
       assert.ok(await isStored(join(side.folder.path, "tus"), film));

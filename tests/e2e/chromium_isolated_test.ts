@@ -181,7 +181,7 @@ test("a visitor with a dictionary that there is no delta for gets br or zstd", {
   assert.equal(app.request["available-dictionary"], await dictionaryOf(sites[0], "app"));
   assert.match(app.request["accept-encoding"], /\bdc[bz]\b/);
   assert.match(app.response["content-encoding"], /^(br|zstd)$/);
-  // These did not change between the two deploys that he missed.
+  // These libraries are the same in the two deploys since the first visit.
   for (const name of ["react", "three"] as const) {
     assert.match(bundle(exchanges, sites[2], name).response["content-encoding"], /^dc[bz]$/);
   }

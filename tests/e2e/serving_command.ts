@@ -4,7 +4,7 @@ import process from "node:process";
 /** A server in a separate process, whose group contains the processes its launcher starts. */
 export interface ServingCommand {
   readonly url: URL;
-  /** Ends it as a service manager does, and returns its exit code; null, if the signal ended it. */
+  /** Ends the server as a service manager does, and returns its exit code; null if the signal ended it. */
   stop(): Promise<number | null>;
 }
 

@@ -516,7 +516,7 @@ for (const waitFor of [0, 5000]) {
         (await taken(folder, { waitFor, heartbeat: 100, expiry: 30_000 })).release();
         const ms = performance.now() - start;
         assert.ok(ms >= 149 && ms < 15_000, `${ms} ms for one that looks old`);
-        for (const age of [0, -60_000]) { // its clock may be ahead
+        for (const age of [0, -60_000]) { // the holder's clock may be ahead
           const start = performance.now();
           await put(folder, identity, age);
           // Time in which the watcher is held up for two heartbeats does not count.

@@ -75,7 +75,7 @@ const former: readonly string[] = [
   ".a b.millrace-next",
 ];
 
-/** Names of other files, however near to those they come. */
+/** Names that only resemble those of temporary files. */
 const ordinary: readonly string[] = [
   "app.js",
   ".millrace.json",

@@ -25,7 +25,7 @@ let next = 0;
 // It is ended long before, unless its test has ended by a time limit.
 setTimeout(() => process.exit(1), 120_000).unref();
 
-/** Logs a line, and prints the numbers of some once their callback has acknowledged them. */
+/** Logs a line, and prints the numbers of some lines once their callbacks have acknowledged them. */
 function write(): void {
   const line = `${JSON.stringify({ run, i: next++, text: "x".repeat(below(200)) })}\n`;
   const count = next;

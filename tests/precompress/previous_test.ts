@@ -117,7 +117,7 @@ test("a previous version that cannot be read costs a delta, which is told with i
     const { problems, removed } = await precompress(after, {
       formats: ["zstd"],
       previous: before,
-      // Called when the larger one is planned: its version goes before it is used, the other's before it is hashed.
+      // The call for app.js, which is planned first, removes the previous deploy: lib.js is then not even hashed there.
       immutable: (path) => path === "app.js" && rmSync(before, { recursive: true }) === undefined,
     });
     assert.deepEqual(problems.map(({ path }) => path), ["app.js", "lib.js"]);

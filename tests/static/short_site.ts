@@ -44,7 +44,7 @@ async function ask({ fetch }: Pick<StaticHandler, "fetch">, path: string): Promi
 }
 
 const scenes: Readonly<Record<string, () => Promise<unknown>>> = {
-  /** Variants that are first requested in a shortage, with little memory and with enough. */
+  /** Requests variants for the first time in a shortage, with little memory and with enough. */
   async first() {
     const found: string[][] = [];
     for (const memoryLimit of [0, 1e8]) {

@@ -76,7 +76,7 @@ export class TracedServer {
     await ended;
   }
 
-  /** Ends the server; its system calls, one each. */
+  /** Ends the server, and returns its system calls, each as a text. */
   async calls(): Promise<string[]> {
     await this.stop();
     return wholeCalls(await readFile(this.#log, "utf8"));

@@ -127,9 +127,9 @@ test("NumberToLineStream fails its readable end when aborted, though a batch wai
   const stream = new NumberToLineStream();
   const writer = stream.writable.getWriter();
   const reason = new Error("enough");
-  await writer.write(1); // which is made ahead
+  await writer.write(1); // whose line is made before a read
   const writes = [writer.write(2)];
-  await setTimeout(5); // it is in flight
+  await setTimeout(5); // the second write is in flight
   writes.push(writer.write(3));
   await writer.abort(reason);
   for (const write of writes) await assert.rejects(write, (error) => error === reason);

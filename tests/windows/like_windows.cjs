@@ -164,7 +164,7 @@ if (isMount) {
   fs.promises.realpath = (path) => new Promise((resolve) => resolve(asAsked(path)));
 }
 
-/** Gives a status the number that the file system of `NUMBERS` has: those of threads are the same. */
+/** Sets the file number of a status as a file system of the kind `NUMBERS` does: threads get the same numbers. */
 function renumbered(status) {
   const kind = process.env.NUMBERS;
   if (kind === undefined || status === undefined) return status;

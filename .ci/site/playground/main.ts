@@ -103,7 +103,7 @@ function take(task: Task, done: Done): void {
   results.add(task, done, sentSize(files[task.file].bytes.length, done.size));
 }
 
-/** Returns the files that have another former version: that of the same name, or the only one of the only one. */
+/** Returns the files with a former version of other content, which has the same name; names of single files may differ. */
 function pairs(): { readonly file: number; readonly former: Given }[] {
   const found = files.map((one, file) => {
     const former = previous.find(({ name }) => name === one.name);

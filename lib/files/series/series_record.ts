@@ -282,7 +282,7 @@ type Change = Partial<SeriesEntry> & { readonly number: number; readonly isGone?
 function lineOf(change: Change): string {
   const text = JSON.stringify(change, (_name, value: unknown) => {
     if (typeof value !== "bigint") return value;
-    return Number.isSafeInteger(Number(value)) ? Number(value) : String(value); // those from 2^63 on are negative
+    return Number.isSafeInteger(Number(value)) ? Number(value) : String(value); // file numbers from 2^63 on are negative
   });
   return `${text}\n`;
 }

@@ -95,7 +95,7 @@ export class BodySender {
   #mayRead = false;
   /** The streams that were read without a window, and of which nothing was sent. */
   readonly #ahead = new Set<Http2Stream>();
-  /** The streams whose bodies are in the output, in that order, and not known to be taken by the system. */
+  /** The streams of the output's bodies, in the output's order, as long as the system may not have taken the bytes. */
   readonly untaken: Http2Stream[] = [];
 
   constructor(transport: Transport, output: FrameWriter, peer: PeerSettings, origin: string, events: BodySenderEvents) {
@@ -238,7 +238,7 @@ export class BodySender {
     if (!isThrough) return this.queue(stream);
     stream.piece = undefined;
     if (endsStream) this.end(stream);
-    // The body may be at its end, which needs no room to be sent, and before which the server may grant none.
+    // The body may have ended: its end needs no window, and the server may open none before it.
     else this.#read(stream);
   }
 

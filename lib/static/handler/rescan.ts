@@ -65,7 +65,7 @@ export class FolderWatch {
   /** Watches the folder that has the name now, if that is not the watched one, and the folders of the last scan. */
   renew(): void {
     if (identityOf(this.#directory) !== this.#watched) this.#end();
-    // Changes in a folder between its scan and its watcher were reported by none.
+    // No watcher has reported the changes in a folder between its scan and the start of its watcher.
     else if (this.#watcher?.renew(this.#folders())) this.#tellSoon();
   }
 

@@ -42,5 +42,5 @@ export function webStream(_value: unknown, kind: "Readable" | "Writable"): strin
   return `a ${kind}Stream`;
 }
 
-// In pages, only types refuse options of functions that have none.
+// In pages, functions without options take any argument in their place: only types refuse it.
 export { noop as refuseOptions } from "./promises.ts";

@@ -10,7 +10,7 @@ const ANSWER_DELAY = 250;
 /** The time in ms within which a sender must send more bytes to count as still sending. */
 const MOMENT_MS = 20;
 
-/** The maximum bytes left to a server that receives on, which before the response buffers up to 700 MB a second. */
+/** The maximum bytes left to a server that keeps receiving: before the response it buffers up to 700 MB a second. */
 const MAX_DROPPED_BYTES = 64 * 1024 * 1024;
 
 /** The error that closes a connection if only a failure does so. Deno prints it. */

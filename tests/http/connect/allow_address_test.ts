@@ -186,7 +186,7 @@ test(`allowAddress: "public": of ${LOOPBACK.length + SPECIAL.length} spellings n
 
 test('allowAddress: "public": redirects from a public server lead to no spelling, by none to three hops', async () => {
   const server = await serve();
-  // The one way to a public server from here; its destination was checked before.
+  // The proxy leads to this machine what the client has checked as a public address: no public server is needed.
   const proxy = await new TestProxy("socks5", { lead: () => "127.0.0.1" }).start();
   const lookup = lookupOf({ ...NAMES, "127.0.0.1": ["127.0.0.1"] });
   const options = { allowAddress: "public", lookup, proxy: proxy.url.replace("localhost", "127.0.0.1") } as const;

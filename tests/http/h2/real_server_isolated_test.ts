@@ -11,7 +11,7 @@ import { ask, type Opened, openOn } from "./opened_session.ts";
 import { ScriptedBody, WholeBody } from "./scripted_body.ts";
 
 const MEGABYTE = 1024 * 1024;
-/** The client is the same there, and is tested against servers of its own and of others. */
+/** Other tests have the client on Deno, too, against scripted servers and peers. */
 const skip = process.versions.deno !== undefined &&
   "Deno's node:http2 server now and then aborts its process when a session closes (an assertion of nghttp2)";
 const bytes = Buffer.from(Uint8Array.from({ length: 5 * MEGABYTE + 123 }, (_, i) => (i * 31) ^ (i >> 9)));

@@ -28,7 +28,7 @@ export class HostileConnection {
   readonly number: number;
   /** Codes of the client's RST_STREAM, by stream. */
   readonly resets: Map<number, number> = new Map();
-  /** Code of its GOAWAY. */
+  /** The code of the client's GOAWAY. */
   goaway: number | undefined = undefined;
   /** Acknowledgements, of SETTINGS and of PINGs. */
   acknowledged = 0;

@@ -285,10 +285,10 @@ test("HpackDecoder takes trailers without :status only", () => {
 test("HpackDecoder says that a list is too large, and goes on with the right table", () => {
   const decoder = new HpackDecoder(4096, 200);
   const name = field("x-a", "1", { add: true }); // 36 bytes
-  const large = field("x-large", "2".repeat(100), { add: true }); // 139
+  const large = field("x-large", "2".repeat(100), { add: true }); // 139 bytes
   assert.deepEqual(head(decoder, Buffer.concat([OK, name])), ["x-a", "1"]);
   assert.equal(decoder.tooLarge, false);
-  // 42 + 36 + 139: the last does not fit any more, and what comes behind it does not either.
+  // 42 + 36 + 139 bytes: neither the last field fits, nor any field behind it.
   assert.deepEqual(head(decoder, Buffer.concat([OK, hex("be"), large, hex("bf")])), ["x-a", "1"]);
   assert.equal(decoder.tooLarge, true);
   assert.equal(decoder.malformed, "");

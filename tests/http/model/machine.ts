@@ -42,7 +42,7 @@ export class Machine {
   readonly options: MachineOptions;
   readonly listener: Listener;
   readonly peers: Set<Http2Peer> = new Set();
-  /** Requests on a clear-text connection are HTTP/2. */
+  /** Whether requests on a clear-text connection are HTTP/2. */
   speaksH2c = false;
   readonly #owner: MachineOwner;
   /** The addresses of each connection, and the time when it was accepted. */

@@ -111,8 +111,8 @@ export class World implements MachineOwner {
   }
 
   /**
-   * Returns the proxy that a connection to a machine came by. @param ends Port and address of the client, and of the
-   * machine.
+   * Returns the proxy through which a connection has reached a machine. @param ends Port and address of the client, and of
+   * the machine.
    */
   wayOf(ends: string, acceptedAt: number): Way {
     const upstream = this.#upstream.get(ends);

@@ -69,7 +69,7 @@ for (const protocol of ["http/1.1", "h2"] as const) {
     moving(protocol, { maxAge: 50 }, async ({ fetch, move, machines: [one, two], lookups }) => {
       assert.equal(await (await fetch("/")).text(), "one");
       move();
-      // As many at a time as make it unlikely that a connection is ever idle.
+      // So many requests at a time that hardly any connection is ever idle.
       const lane = async (): Promise<void> => {
         const isThere = async (): Promise<boolean> => await (await fetch("/")).text() === "two";
         await until(async () => await isThere() && one.sockets.size === 0, "answers of the other machine alone");

@@ -3,7 +3,7 @@ import { type Application, fieldsOf, read, readWhole, settled, withServer } from
 
 const { createFetch, ofetch } = await load("ofetch");
 
-/** Returns a server that answers with what it is sent, and some other ways. */
+/** Runs `use` with a server that echoes bodies, sends JSON and events, and fails in several ways. */
 function served(use: (origin: string) => Promise<unknown>): Promise<unknown> {
   let failures = 2;
   return withServer((request, response) => {

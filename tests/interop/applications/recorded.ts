@@ -84,7 +84,7 @@ export async function withServer<T>(
   }
 }
 
-/** Waits until what was begun has had its turns. */
+/** Waits for some turns of the event loop, in which work that has begun goes on. */
 export function turns(count = 5): Promise<void> {
   return new Promise((resolve) => {
     const turn = (left: number): void => void (left === 0 ? resolve() : setTimeout(turn, 1, left - 1));

@@ -275,7 +275,7 @@ export class World {
     }
   }
 
-  /** Whether the files below a folder were all of runs, and each folder below it had one. */
+  /** Whether runs made all files below a folder, and each folder below it held such a file. */
   #heldRunsAlone(folder: string): boolean {
     const below = [...this.#now].filter(([path]) => path.startsWith(`${folder}/`));
     const isOurs = ([path, { kind }]: [string, Entry]): boolean => kind !== "folder" && !this.#theirs.has(path);

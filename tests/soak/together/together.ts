@@ -162,7 +162,7 @@ class Server {
   static async start([program, ...words]: readonly string[], args: readonly string[]): Promise<Server> {
     const path = fileURLToPath(new URL("server.ts", import.meta.url));
     const child = spawn(program, [...words, path, ...args], { stdio: ["ignore", "pipe", "pipe"] });
-    // Runtimes print what fails a body whose sender left, so its end is for a server that fails.
+    // The end of the output is for the error of a server that ends: runtimes also print failures of cut bodies.
     let printed = "";
     child.stderr!.setEncoding("utf8").on("data", (text: string) => printed = (printed + text).slice(-2000));
     const ended = once(child, "exit");

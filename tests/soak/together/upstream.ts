@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { userOf } from "./contents.ts";
 
-/** Starts the server that the client asks: half of its users come as they should. */
+/** Starts the client's origin server, which sends half of its users as usual, and the others late, cut, coded or not at all. */
 export async function startUpstream(): Promise<{ readonly origin: string; close(): void }> {
   const server = createServer((request, response) => {
     request.resume();

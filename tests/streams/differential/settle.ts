@@ -2,8 +2,8 @@ import type { Operation, Program } from "./program.ts";
 
 /**
  * The program with nothing left to chance between two turns of the event loop: each operation of its main line has a
- * turn of its own, and callbacks settle at once or a turn later. What is left of a difference then is one of what
- * happens, not of the microtask in which it does.
+ * turn of its own, and callbacks settle at once or a turn later. A difference that remains is one of events, not of the
+ * microtasks in which they happen.
  */
 export function settled(program: Program): Program {
   const operations = program.operations

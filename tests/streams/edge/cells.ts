@@ -47,8 +47,8 @@ export type Places<Stream> = Readonly<Record<string, (stream: Stream, classes: C
 /** The number of turns after which a promise that needs no I/O has settled, or never will. */
 const TURNS = 60;
 /**
- * The number of messages to itself that a turn lasts, beside a timer: more than the tasks of this package take before a
- * pause.
+ * The number of messages to this module itself that a turn of {@linkcode turns} lasts, beside a timer: longer than a pause
+ * of the package's tasks.
  */
 const MESSAGES = 12;
 /** The milliseconds after which a result from outside counts as missing; correct cells need none of it. */

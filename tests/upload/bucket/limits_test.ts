@@ -15,7 +15,7 @@ interface Sender {
   offset(upload: string): Promise<number>;
 }
 
-/** Returns a sender to a handler of its own: another process. */
+/** Returns a sender with a separate handler, as if in another process. */
 function sender(store: FakeStore): Sender {
   const handler = createUploadHandler({
     storage: store.bucket({ retries: 0 }),

@@ -181,7 +181,7 @@ test("in a bucket: a store that is in another region is none to try again", () =
 /** `MILLRACE_KILLS=all` kills a server ahead of each request to the store, rather than of one in eight. */
 const STEP = process.env.MILLRACE_KILLS === "all" ? 1 : 8;
 
-/** A client that keeps on; `body` is sent in two requests. */
+/** A client that resumes an upload until it is complete; `body` is sent in two requests. */
 interface Flow {
   readonly body: string;
   readonly files: Readonly<Record<string, string>>;

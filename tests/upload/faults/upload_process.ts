@@ -12,7 +12,7 @@ import { needs } from "../../support/needs.ts";
 /** The ways to a handler: its two entry points, one of them on two protocols. */
 export type UploadEntry = "node" | "fetch" | "http2";
 
-/** The ways for HTTP/1.1. */
+/** The entry points for HTTP/1.1. */
 export const uploadEntries: readonly UploadEntry[] = ["node", "fetch"];
 
 /** The reason why a process cannot be examined from outside; false if it can. */

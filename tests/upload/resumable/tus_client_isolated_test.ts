@@ -64,7 +64,7 @@ async function digestOf(source: AsyncIterable<Uint8Array>): Promise<string> {
 function upload(source: string, protocol: typeof protocols[number], port: number): Promise<void> {
   return within(
     new Promise<void>((resolve, reject) => {
-      // Of a file's stream, the client never says by the drafts that it is complete.
+      // By the drafts, the client never completes an upload from a file's stream.
       const body = protocol === "tus-v1" ? createReadStream(source) : readFileSync(source);
       const upload = new tus.Upload(body as unknown as Blob, {
         endpoint: `http://127.0.0.1:${port}/`,

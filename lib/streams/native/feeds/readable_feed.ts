@@ -162,10 +162,7 @@ export function setReadableStreamStateOf(stateOf: StateOf): void {
   readableStreamStateOf = stateOf;
 }
 
-/**
- * The standard's IsReadableStreamLocked: by a reader, a pipe or the runtime. The reader that feeds the native side does
- * not count.
- */
+/** The standard's IsReadableStreamLocked: by a reader, a pipe or the runtime, but not by the feed of the native side. */
 export function isReadableStreamLocked(stream: ReadableStreamState): boolean {
   const { idleLock, nativeSide, reader, transferSide } = stream;
   return (reader !== undefined && !(reader instanceof FeedReaderState)) ||

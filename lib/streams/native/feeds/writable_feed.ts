@@ -167,10 +167,7 @@ export function setWritableStreamStateOf(stateOf: StateOf): void {
   writableStreamStateOf = stateOf;
 }
 
-/**
- * The standard's IsWritableStreamLocked: by a writer, a pipe or the runtime. The writer that feeds the native side does
- * not count.
- */
+/** The standard's IsWritableStreamLocked: by a writer, a pipe or the runtime, but not by the feed of the native side. */
 export function isWritableStreamLocked(stream: WritableStreamState): boolean {
   const { idleLock, nativeSide, transferSide, writer } = stream;
   return (writer !== undefined && !(writer instanceof FeedWriterState)) ||
