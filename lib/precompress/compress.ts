@@ -1,7 +1,6 @@
 import { basename } from "node:path";
 import { levels as ranges } from "../codecs/mod.ts";
 import { withoutGroup } from "../files/internal.ts";
-import { ReadableStream } from "../streams/mod.ts";
 import type { Context } from "./context.ts";
 import { codecOf, type DeltaFormat, deltasOf, type VariantFormat } from "./formats.ts";
 import type { Job, Outcome } from "./job.ts";
@@ -18,55 +17,42 @@ export interface MadeVariant {
   readonly variant: PlannedVariant;
   readonly job: Job;
   readonly outcome: Outcome;
-  /** Called with the record of the present variant, which decides the limit of deltas. */
-  settle(record: VariantRecord | undefined): void;
 }
 
-/** The missing variants of a plan, each yielded once it is made. */
-export interface Making {
-  readonly plan: Plan;
-  readonly variants: AsyncGenerator<MadeVariant>;
-}
+/** Puts a variant in its place; returns the record of the present one, which decides the limit of deltas. */
+export type Put = (made: MadeVariant) => Promise<VariantRecord | undefined>;
 
-/** Starts the pool on the missing variants of a plan, on demand. */
-export function compress(plan: Plan, context: Context): Making {
-  return { plan, variants: make(plan, context) };
-}
-
-/** Makes variants of enough files at a time to keep the pool busy. Throws the reason of a stop after finished ones. */
-async function* make({ works, failed }: Plan, context: Context): AsyncGenerator<MadeVariant> {
+/**
+ * Makes the missing variants of a plan, of enough files at a time to keep the pool busy. Throws the reason of a stop once
+ * all calls of `put` have ended: files written while the run ends would be missing in its manifest.
+ */
+export async function compress({ works, failed }: Plan, put: Put, context: Context): Promise<void> {
   const waiting = [...works].filter((work) => !isSettled(work) && !failed.has(work.file.path)).values();
-  let ended: readonly PromiseSettledResult<void>[] = [];
-  yield* new ReadableStream<MadeVariant>({
-    start(controller): void {
-      const lanes = Array.from({ length: 2 * context.settings.jobs + 2 }, async () => {
-        for (const work of waiting) await makeVariants(work, (made) => controller.enqueue(made), context);
-      });
-      void Promise.allSettled(lanes).then((all) => {
-        ended = all;
-        controller.close();
-      });
-    },
-  });
-  for (const lane of ended) if (lane.status === "rejected") throw lane.reason;
+  await allEnded(Array.from({ length: 2 * context.settings.jobs + 2 }, async () => {
+    for (const work of waiting) await makeVariants(work, put, context);
+  }));
 }
 
-async function makeVariants(work: Work, tell: (made: MadeVariant) => void, context: Context): Promise<void> {
+async function makeVariants(work: Work, put: Put, context: Context): Promise<void> {
   const { formats, levels, minSaving } = context.settings;
   const planned = new Map(work.variants.map((variant) => [variant.format, variant]));
-  await Promise.all(formats.map(async (plain) => {
+  await allEnded(formats.map(async (plain) => {
     const make = async (format: VariantFormat | DeltaFormat, limit: number): Promise<VariantRecord | undefined> => {
       const variant = planned.get(format);
       if (variant === undefined || variant.record) return variant?.record;
       const level = Math.max(levels[plain], ranges[codecOf(format)].min);
       const job = jobFor(variant, work, { level, limit }, context);
-      const outcome = await run(job, context);
-      return await new Promise((settle) => tell({ work, variant, job, outcome, settle }));
+      return await put({ work, variant, job, outcome: await run(job, context) });
     };
     const record = await make(plain, Math.floor(work.file.size * (1 - minSaving)));
     const share = Math.floor((record?.size ?? work.file.size) * DELTA_SHARE);
     for (const delta of deltasOf[plain]) await make(delta, share);
   }));
+}
+
+/** Waits for all steps, also after one has failed. @throws {unknown} the first failure. */
+async function allEnded(steps: readonly Promise<void>[]): Promise<void> {
+  for (const step of await Promise.allSettled(steps)) if (step.status === "rejected") throw step.reason;
 }
 
 function jobFor(

@@ -52,6 +52,7 @@ export class RunLog {
   /** The reasons why files get no variants, by path. */
   readonly leftAlone: Map<string, SkipReason> = new Map();
   readonly problems: Problem[] = [];
+  readonly #told = new Set<string>();
   /** The time in ms of one thread that each file's variants took. */
   readonly times: Map<string, number> = new Map();
   /** The dictionary of the site, if there is one: its path, its size in bytes, and a hash of what it was made of. */
@@ -66,9 +67,12 @@ export class RunLog {
     this.records = new Map(before);
   }
 
-  /** Records a problem at `path`: with the file of `work`, or with one of its variants. */
+  /** Records a problem at `path`, once: with the file of `work`, or with one of its variants. */
   fail(path: string, error: unknown, work?: { readonly file: { readonly path: string } }): void {
-    this.problems.push({ path, message: explain(error) });
+    const message = explain(error);
+    if (this.#told.has(`${path}\0${message}`)) return;
+    this.#told.add(`${path}\0${message}`);
+    this.problems.push({ path, message });
     this.troubled.add(work?.file.path ?? path);
   }
 }

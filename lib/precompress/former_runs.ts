@@ -4,7 +4,7 @@ import { extensions, type VariantFormat } from "./formats.ts";
 import { type FoundJournal, readJournal } from "./journal.ts";
 import { manifestName, parseManifest, readManifestText } from "./manifest.ts";
 import { type ExistingEntry, isListedOtherwise, obstacle, occupantAt, type RealPlace, RealPlaces } from "./occupant.ts";
-import type { FileRecord, Manifest } from "./records.ts";
+import { type FileRecord, isWritten, type Manifest } from "./records.ts";
 
 export interface WritingOptions {
   readonly isCopy: boolean;
@@ -68,7 +68,7 @@ export class FormerRuns {
       if (path === recorded || !records.has(path)) records.set(path, record);
       runs.#takeFile(path, record, manifest!.copied);
       for (const [format, variant] of Object.entries(record.variants)) {
-        if (variant.state === "kept") runs.#take(path + extensions[format as VariantFormat], variant.sha256!);
+        if (isWritten(variant)) runs.#take(path + extensions[format as VariantFormat], variant.sha256!);
       }
     }
     for (const entry of journal?.entries ?? []) {
@@ -79,7 +79,7 @@ export class FormerRuns {
       const variants = made ? { ...base.variants, [made.format]: made.variant } : base.variants;
       records.set(path, { ...base, ...record, variants });
       if (made === undefined) runs.#takeFile(path, record, journal!.copied);
-      else if (made.variant.state === "kept") runs.#take(path + extensions[made.format], made.variant.sha256!);
+      else if (isWritten(made.variant)) runs.#take(path + extensions[made.format], made.variant.sha256!);
     }
     for (const [path, known] of runs.#hashes) {
       const real = await places.of(path);

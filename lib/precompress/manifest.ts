@@ -128,8 +128,7 @@ export function checkedRecord(value: unknown): FileRecord | undefined {
 export function checkedVariant(value: unknown): VariantRecord | undefined {
   const { state, settings, size, sha256 } = (value ?? {}) as Partial<Record<keyof VariantRecord, unknown>>;
   if (!states.has(state) || typeof settings !== "string") return undefined;
-  if (state === "unworthy") return { state, settings };
-  if (!isSize(size) || !isHash(sha256)) return undefined;
+  if (!isSize(size) || !isHash(sha256)) return state === "unworthy" ? { state, settings } : undefined;
   return { state: state as VariantRecord["state"], settings, size, sha256 };
 }
 

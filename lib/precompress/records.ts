@@ -13,7 +13,7 @@ import type { DeltaFormat, VariantFormat } from "./formats.ts";
  * ```
  */
 export interface VariantRecord {
-  /** `kept`: a run wrote it. `found`: a compressed form that no run wrote has its place. `unworthy`: it saved too little. */
+  /** `kept`: a run wrote it. `found`: a compressed form that no run wrote has its place. `unworthy`: it saved too little; with a hash, it is an obsolete variant that could not be removed. */
   readonly state: "kept" | "found" | "unworthy";
   /** The settings of the variant, which is made again if they change. */
   readonly settings: string;
@@ -21,6 +21,11 @@ export interface VariantRecord {
   readonly size?: number;
   /** The SHA-256 of its bytes, in hexadecimal, if the variant exists. */
   readonly sha256?: string;
+}
+
+/** Whether a run wrote the variant, and it exists. */
+export function isWritten({ state, sha256 }: VariantRecord): boolean {
+  return state !== "found" && sha256 !== undefined;
 }
 
 /**

@@ -133,15 +133,15 @@ function summarizeTypes({ records, times }: RunLog): TypeSummary[] {
   const types = new Map<string, Sums>();
   for (const [path, record] of records) {
     const variants = Object.entries(record.variants);
-    if (!variants.some(([, { size }]) => size !== undefined)) continue;
+    if (!variants.some(([, { state }]) => state !== "unworthy")) continue;
     const type = typeOf(path);
     let summary = types.get(type);
     if (!summary) types.set(type, summary = { type, files: 0, bytes: 0, variants: {}, elapsedMs: 0 });
     summary.files++;
     summary.bytes += record.size;
     summary.elapsedMs += times.get(path) ?? 0;
-    for (const [format, { size = record.size }] of variants) {
-      summary.variants[format] = (summary.variants[format] ?? 0) + size;
+    for (const [format, { state, size }] of variants) {
+      summary.variants[format] = (summary.variants[format] ?? 0) + (state === "unworthy" ? record.size : size!);
     }
   }
   return [...types.values()].sort((a, b) => b.bytes - a.bytes);

@@ -2,7 +2,7 @@ import { closeSync, openSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { copyToTemporary, removeTemporary, temporaryDirectory, withoutGroup } from "../files/internal.ts";
 import type { CacheReport } from "./cache/cache.ts";
-import type { MadeVariant, Making } from "./compress.ts";
+import { compress, type MadeVariant } from "./compress.ts";
 import type { Context, RunLog } from "./context.ts";
 import { Folder, readContent } from "./folder.ts";
 import { type DeltaFormat, extensions, type VariantFormat } from "./formats.ts";
@@ -10,7 +10,7 @@ import { openTemporary } from "./job.ts";
 import { manifestName } from "./manifest.ts";
 import { type Copy, isSettled, type NewDictionary, type Plan, type Work } from "./plan.ts";
 import { CHANGED } from "./problem.ts";
-import type { FileRecord, VariantRecord } from "./records.ts";
+import { type FileRecord, isWritten, type VariantRecord } from "./records.ts";
 import { variantPath } from "./tree_files.ts";
 
 /** The resulting variants of a file by format. Failed ones are missing, and the next run retries them. */
@@ -25,10 +25,10 @@ const UNREMOVABLE = "stuck";
  * Executes a plan in the target, and records it; a dry run only records the expected changes. Returns the cache's share
  * of the variants; undefined without a cache.
  */
-export async function write({ plan, variants }: Making, context: Context): Promise<CacheReport | undefined> {
+export async function write(plan: Plan, context: Context): Promise<CacheReport | undefined> {
   const { ledger, settings: { dryRun, signal }, target } = context;
   if (!plan.isEmpty && !dryRun) await target.begin({ signal });
-  const made = await (dryRun ? pretend(plan, variants, context) : act(plan, variants, context));
+  const made = await (dryRun ? pretend(plan, context) : act(plan, context));
   let lookedAt = plan.isEmpty || dryRun ? 0 : await target.now();
   const changed = new Set<string>();
   const look = async (): Promise<void> => {
@@ -77,7 +77,7 @@ async function changedFiles({ works }: Plan, { former, places: { source } }: Con
 }
 
 /** Makes the changes of a plan; returns the variants that were made. */
-async function act(plan: Plan, variants: Making["variants"], context: Context): Promise<ReadonlyMap<Work, Made>> {
+async function act(plan: Plan, context: Context): Promise<ReadonlyMap<Work, Made>> {
   const { former, ledger, settings: { signal }, target } = context;
   for (const path of plan.temporaries) await removeTemporary(former.folder.at(path));
   for (const path of plan.stale) await removeStale(path, context);
@@ -92,11 +92,11 @@ async function act(plan: Plan, variants: Making["variants"], context: Context): 
     const copy = plan.failed.has(path) ? await former.look(path) : undefined;
     if (copy && (copy.kind !== "file" || !copy.isOurs)) await dropVariants(path, context);
   }
-  return await putAll(variants, context);
+  return await putAll(plan, context);
 }
 
 /** Logs the changes of a plan without making them; returns the variants that were made to compare them with existing ones. */
-async function pretend(plan: Plan, variants: Making["variants"], context: Context): Promise<ReadonlyMap<Work, Made>> {
+async function pretend(plan: Plan, context: Context): Promise<ReadonlyMap<Work, Made>> {
   const { ledger, pool } = context;
   for (const path of plan.stale) ledger.removed.add(path);
   if (plan.newDictionary) ledger.compressed.add(plan.newDictionary.file.path);
@@ -114,25 +114,21 @@ async function pretend(plan: Plan, variants: Making["variants"], context: Contex
   try {
     context.trialIn = new Folder(folder.path);
     pool.prepare(open.length, Infinity);
-    return await putAll(variants, context);
+    return await putAll(plan, context);
   } finally {
     await folder[Symbol.asyncDispose]();
   }
 }
 
-/** Puts variants in their places as they are made, several at a time. */
-async function putAll(variants: Making["variants"], context: Context): Promise<Map<Work, Made>> {
+/** Makes the missing variants of a plan, and puts them in their places. */
+async function putAll(plan: Plan, context: Context): Promise<Map<Work, Made>> {
   const all = new Map<Work, Made>();
-  const lanes = Array.from({ length: 2 * context.settings.jobs + 2 }, async () => {
-    for await (const made of variants) {
-      const record = await put(made, context);
-      const { work, variant: { format } } = made;
-      if (record) all.set(work, (all.get(work) ?? new Map()).set(format, record));
-      made.settle(record);
-    }
-  });
-  // Waits for all lanes: files written while the run ends would be missing in its manifest.
-  for (const lane of await Promise.allSettled(lanes)) if (lane.status === "rejected") throw lane.reason;
+  await compress(plan, async (made) => {
+    const record = await put(made, context);
+    const { work, variant: { format } } = made;
+    if (record) all.set(work, (all.get(work) ?? new Map()).set(format, record));
+    return record;
+  }, context);
   return all;
 }
 
@@ -178,15 +174,17 @@ async function take(
 async function fallBack(
   format: VariantFormat | DeltaFormat,
   { file, sha256 }: Work,
-  { former, ledger, target, trialIn }: Context,
+  context: Context,
 ): Promise<VariantRecord | undefined> {
+  const { former, ledger, trialIn } = context;
   const path = variantPath(file.path, format);
   const occupant = await former.look(path);
   if (occupant.kind !== "file" || !occupant.isOurs) return undefined;
   const before = former.records.get(file.path);
   const known = before?.sha256 === sha256 ? before.variants[format] : undefined;
-  if (known?.sha256 === occupant.sha256) return known;
-  if (trialIn || await target.remove(path)) ledger.removed.add(path);
+  if (known?.state === "kept" && known.sha256 === occupant.sha256) return known;
+  if (trialIn) ledger.removed.add(path);
+  else await removeStale(path, context);
   return undefined;
 }
 
@@ -203,7 +201,7 @@ async function removeStale(path: string, { ledger, target }: Context): Promise<v
 async function dropVariants(path: string, context: Context): Promise<void> {
   const { ledger } = context;
   const { variants = {} } = ledger.records.get(path) ?? {};
-  const keptFormats = formats.filter(([format]) => variants[format]?.state === "kept");
+  const keptFormats = formats.filter(([format]) => variants[format] && isWritten(variants[format]));
   const kept = keptFormats.map(([, suffix]) => path + suffix);
   for (const variant of kept) await removeStale(variant, context);
   if (!kept.some((variant) => ledger.stuck.has(variant))) ledger.records.delete(path);
@@ -284,8 +282,9 @@ function recordWork(work: Work, made: Made, { former, ledger }: Context): void {
   const hasAny = Object.values(variants).some(({ state }) => state !== "unworthy");
   for (const [name, variant] of Object.entries(former.records.get(path)?.variants ?? {})) {
     const format = name as VariantFormat | DeltaFormat;
-    // The variant was still written by a run, and the next run retries its removal.
-    if (ledger.stuck.has(variantPath(path, format))) variants[format] ??= { ...variant, settings: UNREMOVABLE };
+    // The variant was still written by a run, and the next run retries its removal. Servers must not take it for one of other content.
+    const state = former.records.get(path)?.sha256 === work.sha256 ? variant.state : "unworthy";
+    if (ledger.stuck.has(variantPath(path, format))) variants[format] ??= { ...variant, state, settings: UNREMOVABLE };
   }
   ledger.records.set(path, { ...recordOf(work, ledger), variants });
   if (ledger.compressed.has(path) || ledger.troubled.has(path) || work.folder !== undefined) return;

@@ -9,6 +9,8 @@ import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { decompress } from "../../lib/codecs/mod.ts";
 import { extensions } from "../../lib/precompress/formats.ts";
 import { cleanPrecompressed, manifestName, precompress, readManifest } from "../../lib/precompress/mod.ts";
+import { explain } from "../../lib/precompress/problem.ts";
+import { Target } from "../../lib/precompress/target.ts";
 import { unknownPlaces } from "../../lib/precompress/plan_site.ts";
 import { sourceText } from "../support/bytes.ts";
 import { contents, inFolder, listed, writeTree } from "../support/folders.ts";
@@ -54,6 +56,45 @@ test("a variant that its user replaced just before it is cleaned stays, and is t
       "page.html.br: it is not what was written there, so it stays: remove it if nobody needs it",
     ]);
     assert.deepEqual(await listed(folder), ["page.html", "page.html.br"]);
+  }));
+
+test("a variant that can be neither replaced nor removed is a problem, of one file, and is not recorded as a form of it", (t) =>
+  inFolder(async (folder) => {
+    const options = { ...quick, formats: ["brotli", "zstd"] } as const;
+    const files = Object.fromEntries(Array.from({ length: 6 }, (_, i) => [`${i}.html`, `${page}${i}`]));
+    await writeTree(folder, files);
+    await precompress(folder, options);
+    for (const path in files) await writeTree(folder, { [path]: `${page}more of ${path}` });
+    const { put, remove } = Target.prototype;
+    const refuse = (path: string): void => {
+      if (path.endsWith(".br")) throw Object.assign(new Error("EPERM"), { code: "EPERM" });
+    };
+    t.mock.method(Target.prototype, "put", async function (this: Target, ...args: Parameters<Target["put"]>) {
+      refuse(args[0]);
+      return await put.apply(this, args);
+    });
+    t.mock.method(Target.prototype, "remove", async function (this: Target, path: string) {
+      refuse(path);
+      return await remove.call(this, path);
+    });
+    for (let run = 0; run < 2; run++) {
+      const { problems } = await precompress(folder, options);
+      const paths = Object.keys(files).map((path) => `${path}.br`).sort();
+      assert.deepEqual(told(problems), paths.map((path) => `${path}: ${explain({ code: "EPERM" })}`));
+      for (const [path, { variants }] of Object.entries((await readManifest(folder))!.files)) {
+        const old = await readFile(join(folder, `${path}.br`));
+        const zstd = await decompress(await readFile(join(folder, `${path}.zst`)), { format: "zstd" });
+        assert.deepEqual(Buffer.from(zstd), await readFile(join(folder, path)));
+        assert.equal(variants.brotli!.state, "unworthy");
+        assert.equal(variants.brotli!.sha256, createHash("sha256").update(old).digest("hex"));
+      }
+    }
+    t.mock.restoreAll();
+    assert.deepEqual((await precompress(folder, options)).problems, []);
+    assert.equal(
+      (await decompress(await readFile(join(folder, "0.html.br")), { format: "brotli" })).length,
+      page.length + 14,
+    );
   }));
 
 test("another tool's compressed form stays to the byte, whatever it saves, and is used", () =>
