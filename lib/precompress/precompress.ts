@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { lastingPath, Turn } from "../files/internal.ts";
 import { Cache, openStore } from "./cache/cache.ts";
+import { compress } from "./compress.ts";
 import { type Context, RunLog } from "./context.ts";
 import { FormerRuns } from "./former_runs.ts";
 import { afterOthers } from "./journal.ts";
@@ -59,7 +60,7 @@ export async function precompressInDetail(directory: string, options: Precompres
   }
 }
 
-/** Runs the four stages, each on the results of the previous one; only the third changes files. */
+/** Runs the five stages, each on the results of the previous one; only the fourth changes files. */
 async function run(asked: Asked): Promise<RunDetails> {
   const context = await contextOf(asked);
   const { cache, pool, settings: { signal }, target } = context;
@@ -68,7 +69,8 @@ async function run(asked: Asked): Promise<RunDetails> {
   try {
     const found = await walkSite(context);
     const plan = await planSite(found, context);
-    return report(await write(plan, context), context);
+    const made = await write(plan, (put) => compress(plan, put, context), context);
+    return report(made, context);
   } finally {
     signal?.removeEventListener("abort", stop);
     target.leave(); // the journal contains the finished files

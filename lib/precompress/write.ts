@@ -2,7 +2,7 @@ import { closeSync, openSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { copyToTemporary, removeTemporary, temporaryDirectory, withoutGroup } from "../files/internal.ts";
 import type { CacheReport } from "./cache/cache.ts";
-import { compress, type MadeVariant } from "./compress.ts";
+import type { MadeVariant, Put } from "./compress.ts";
 import type { Context, RunLog } from "./context.ts";
 import { Folder, readContent } from "./folder.ts";
 import { type DeltaFormat, extensions, type VariantFormat } from "./formats.ts";
@@ -12,6 +12,9 @@ import { type Copy, isSettled, type NewDictionary, type Plan, type Work } from "
 import { CHANGED } from "./problem.ts";
 import { type FileRecord, isWritten, type VariantRecord } from "./records.ts";
 import { variantPath } from "./tree_files.ts";
+
+/** Makes the missing variants of a plan, and puts each in its place. */
+type Make = (put: Put) => Promise<void>;
 
 /** The resulting variants of a file by format. Failed ones are missing, and the next run retries them. */
 type Made = Map<VariantFormat | DeltaFormat, VariantRecord>;
@@ -25,10 +28,10 @@ const UNREMOVABLE = "stuck";
  * Executes a plan in the target, and records it; a dry run only records the expected changes. Returns the cache's share
  * of the variants; undefined without a cache.
  */
-export async function write(plan: Plan, context: Context): Promise<CacheReport | undefined> {
+export async function write(plan: Plan, make: Make, context: Context): Promise<CacheReport | undefined> {
   const { ledger, settings: { dryRun, signal }, target } = context;
   if (!plan.isEmpty && !dryRun) await target.begin({ signal });
-  const made = await (dryRun ? pretend(plan, context) : act(plan, context));
+  const made = await (dryRun ? pretend(plan, make, context) : act(plan, make, context));
   let lookedAt = plan.isEmpty || dryRun ? 0 : await target.now();
   const changed = new Set<string>();
   const look = async (): Promise<void> => {
@@ -77,7 +80,7 @@ async function changedFiles({ works }: Plan, { former, places: { source } }: Con
 }
 
 /** Makes the changes of a plan; returns the variants that were made. */
-async function act(plan: Plan, context: Context): Promise<ReadonlyMap<Work, Made>> {
+async function act(plan: Plan, make: Make, context: Context): Promise<ReadonlyMap<Work, Made>> {
   const { former, ledger, settings: { signal }, target } = context;
   for (const path of plan.temporaries) await removeTemporary(former.folder.at(path));
   for (const path of plan.stale) await removeStale(path, context);
@@ -92,11 +95,11 @@ async function act(plan: Plan, context: Context): Promise<ReadonlyMap<Work, Made
     const copy = plan.failed.has(path) ? await former.look(path) : undefined;
     if (copy && (copy.kind !== "file" || !copy.isOurs)) await dropVariants(path, context);
   }
-  return await putAll(plan, context);
+  return await putAll(make, context);
 }
 
 /** Logs the changes of a plan without making them; returns the variants that were made to compare them with existing ones. */
-async function pretend(plan: Plan, context: Context): Promise<ReadonlyMap<Work, Made>> {
+async function pretend(plan: Plan, make: Make, context: Context): Promise<ReadonlyMap<Work, Made>> {
   const { ledger, pool } = context;
   for (const path of plan.stale) ledger.removed.add(path);
   if (plan.newDictionary) ledger.compressed.add(plan.newDictionary.file.path);
@@ -114,21 +117,21 @@ async function pretend(plan: Plan, context: Context): Promise<ReadonlyMap<Work, 
   try {
     context.trialIn = new Folder(folder.path);
     pool.prepare(open.length, Infinity);
-    return await putAll(plan, context);
+    return await putAll(make, context);
   } finally {
     await folder[Symbol.asyncDispose]();
   }
 }
 
 /** Makes the missing variants of a plan, and puts them in their places. */
-async function putAll(plan: Plan, context: Context): Promise<Map<Work, Made>> {
+async function putAll(make: Make, context: Context): Promise<Map<Work, Made>> {
   const all = new Map<Work, Made>();
-  await compress(plan, async (made) => {
+  await make(async (made) => {
     const record = await put(made, context);
     const { work, variant: { format } } = made;
     if (record) all.set(work, (all.get(work) ?? new Map()).set(format, record));
     return record;
-  }, context);
+  });
   return all;
 }
 
