@@ -1,3 +1,4 @@
+import { afterPoll } from "../../runtime/mod.ts";
 import type { HeaderList, RequestBody, Transport } from "../connection.ts";
 import { type HttpError, takenBack } from "../http_error.ts";
 import type { FrameWriter } from "./frame_writer.ts";
@@ -58,7 +59,7 @@ export class ReceiveWindows {
 
 /** The maximum DATA frame to send, in bytes: a larger one would keep other streams waiting. */
 const MAX_FRAME_SIZE = 32_768;
-/** The maximum number of bodies that are read without a window, since each holds a piece of its source. */
+/** The maximum number of bodies whose first piece is held or awaited: of those whose stream has a window, and of the others. */
 const MAX_AHEAD = 16;
 const NOTHING = new Uint8Array(0);
 
@@ -93,8 +94,9 @@ export class BodySender {
   /** The streams of which nothing was read, and whether some of them may have become readable. */
   readonly #unread = new Set<Http2Stream>();
   #mayRead = false;
-  /** The streams that were read without a window, and of which nothing was sent. */
+  /** The streams whose first piece waits for room, or may come before the next poll. */
   readonly #ahead = new Set<Http2Stream>();
+  #isPolling = false;
   /** The streams of the output's bodies, in the output's order, as long as the system may not have taken the bytes. */
   readonly untaken: Http2Stream[] = [];
 
@@ -147,6 +149,7 @@ export class BodySender {
   drop(stream: Http2Stream): void {
     stream.piece = undefined;
     this.#unread.delete(stream);
+    if (this.#ahead.delete(stream) && this.#unread.size > 0) this.#mayRead = true;
     if (!stream.isQueued) return;
     stream.isQueued = false;
     this.#queue.splice(this.#queue.indexOf(stream, this.#first), 1);
@@ -177,7 +180,6 @@ export class BodySender {
     if (this.window + bytes > MAX_WINDOW) {
       throw new ConnectionFault(FLOW_CONTROL_ERROR, "the server widened the connection's window beyond 2^31 - 1 bytes");
     }
-    if (this.window <= 0) this.#mayRead = this.#unread.size > 0;
     this.window += bytes;
     this.#widest = Math.max(this.#widest, this.window);
     if (this.hasQueued) this.#events.onReady();
@@ -187,7 +189,9 @@ export class BodySender {
     const now = this.hasQueued ? performance.now() : 0;
     while (this.#first < this.#queue.length && this.window > 0 && !this.#transport.full) {
       const stream = this.#queue[this.#first];
-      const size = this.#nextSize(stream);
+      const left = stream.piece!.length - stream.pieceAt;
+      const room = Math.min(Math.max(stream.sendWindow, 0), this.window);
+      const size = Math.min(left, room, this.#peer.maxFrameSize, MAX_FRAME_SIZE);
       if (size > 0 && !this.#output.fits(FRAME_HEADER + size)) {
         this.#output.flush(); // and find out whether the transport takes more
         continue;
@@ -201,25 +205,28 @@ export class BodySender {
     if (this.#unread.size > 0 && !this.#transport.full) this.#readFirst();
   }
 
-  /** Reads the first pieces of bodies, of a few also without a window: the end of an empty body needs none (RFC 9113 section 6.9.1). */
+  /** Reads the first pieces of a few bodies, also of those without a window: the end of an empty body needs none (RFC 9113 section 6.9.1). */
   #readFirst(): void {
     const ahead = this.#ahead;
-    for (const stream of ahead) if (stream.isOver || !stream.body || stream.body.begun) ahead.delete(stream);
-    if (!this.#mayRead && ahead.size >= MAX_AHEAD) return;
+    const counts = [0, 0]; // without a window, and with one
+    for (const { body, sendWindow } of ahead) if (body && !body.begun) counts[sendWindow > 0 ? 1 : 0]++;
+    for (const stream of ahead) if (!stream.body || stream.body.begun) this.#mayRead = ahead.delete(stream);
+    if (!this.#mayRead) return;
     this.#mayRead = false;
     for (const stream of this.#unread) {
-      const isAhead = this.window <= 0 || stream.sendWindow <= 0;
-      if (isAhead && ahead.size >= MAX_AHEAD) continue;
+      if (counts[stream.sendWindow > 0 ? 1 : 0]++ >= MAX_AHEAD) continue;
       this.#unread.delete(stream);
-      if (isAhead) ahead.add(stream);
+      ahead.add(stream);
       this.#read(stream);
     }
-  }
-
-  /** Returns the bytes of a stream's next frame; 0 if there are none yet, or no room in its window. */
-  #nextSize(stream: Http2Stream): number {
-    const left = stream.piece!.length - stream.pieceAt;
-    return Math.min(left, Math.max(stream.sendWindow, 0), this.window, this.#peer.maxFrameSize, MAX_FRAME_SIZE);
+    if (this.#isPolling || this.#unread.size === 0) return;
+    this.#isPolling = true;
+    afterPoll(() => {
+      this.#isPolling = false;
+      // Sources that have given nothing hold no piece: other bodies are read instead.
+      for (const stream of ahead) if (stream.isReading) this.#mayRead = ahead.delete(stream);
+      if (this.#unread.size > 0) this.#events.onReady();
+    });
   }
 
   #send(stream: Http2Stream, size: number, now: number): void {
@@ -255,6 +262,7 @@ export class BodySender {
     if (piece !== undefined) {
       stream.piece = piece;
       stream.pieceAt = 0;
+      if (!stream.body!.begun) this.#ahead.add(stream);
       return this.queue(stream);
     }
     const { trailers } = stream.body!;

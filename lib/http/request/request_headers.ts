@@ -65,8 +65,10 @@ export class HeaderReader {
         return this.#readLength(value);
       case "connection":
         return void (this.#connection += `,${value}`);
-      case "cookie":
-        return this.#readCookie(value);
+      case "cookie": // of which HTTP/1.1 allows one field: https://www.rfc-editor.org/rfc/rfc9113#section-8.2.3
+        if (this.#cookieAt >= 0) this.list[this.#cookieAt] += `; ${value}`;
+        else this.#cookieAt = this.list.push("cookie", value) - 1;
+        return;
       case "expect": // of which one value is defined: https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1
         if (value.toLowerCase() === "100-continue") this.expectsContinue = true;
         else this.list.push(name, value);
@@ -98,13 +100,6 @@ export class HeaderReader {
       throw unsendable("content-length", value, ": leave it out, or use the body's length in bytes");
     }
     this.contentLength = length;
-  }
-
-  /** Joins cookies, as HTTP/1.1 allows one field: https://www.rfc-editor.org/rfc/rfc9113#section-8.2.3 */
-  #readCookie(value: string): void {
-    const { list } = this;
-    if (this.#cookieAt >= 0) list[this.#cookieAt] += `; ${value}`;
-    else this.#cookieAt = list.push("cookie", value) - 1;
   }
 
   /** Removes the fields that Connection names, which end at the next hop: https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1 */

@@ -110,6 +110,28 @@ test("a body is read up to its first piece while a window is closed, so that an 
   }
 });
 
+test("however many bodies start at once, few first pieces are held, and silent sources keep no other body waiting", async () => {
+  for (const initialWindowSize of [0, 1_000_000]) {
+    const { session, peer } = await openSession({}, { [Setting.initialWindowSize]: initialWindowSize });
+    const silent = Array.from({ length: 100 }, () => new ScriptedBody());
+    for (const body of silent) ask(session, "/", { ...post, body });
+    ask(session, "/", { ...post, body: new ScriptedBody().give(undefined) });
+    const given = Array.from({ length: 100 }, () => new ScriptedBody().give(Buffer.alloc(WINDOW), undefined));
+    for (const body of given) ask(session, "/", { ...post, body });
+    const ended = (): number => peer.takeOf(FrameType.data).filter(({ flags }) => flags & Flag.endStream).length;
+    for (let i = 0; i < 20; i++) await turn();
+    assert.equal(ended(), 1);
+    assert.ok(silent.every(({ reads }) => reads > 0));
+    const read = given.filter(({ reads }) => reads > 0).length;
+    assert.ok(read <= 20, `${read} pieces`); // four of them have used up the connection's window
+    for (const body of silent) body.give(Buffer.alloc(1), undefined);
+    for (let stream = 1; stream <= 401; stream += 2) peer.widen(stream, WINDOW);
+    peer.widen(0, WINDOW * 101);
+    for (let i = 0; i < 20; i++) await turn();
+    assert.equal(ended(), 200);
+  }
+});
+
 test("few of the bodies without a window are read, and the others once they have one, or fewer are left", async () => {
   for (const initialWindowSize of [0, 1_000_000]) { // the streams' windows, then the connection's
     const { session, peer } = await openSession({}, { [Setting.initialWindowSize]: initialWindowSize });

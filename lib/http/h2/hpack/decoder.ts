@@ -120,7 +120,10 @@ export class HpackDecoder {
     this.#block = block;
     this.#at = start;
     this.#end = end;
-    this.#takeSizeUpdates();
+    while (this.#at < end && (block[this.#at] & 0xe0) === 0x20) {
+      const byte = block[this.#at++];
+      this.#table.resize(this.#integer(byte, 0x1f));
+    }
     while (this.#at < end) {
       const byte = block[this.#at++];
       if (byte > 0x80 && byte < 0xff) this.#takeEntry(this.#table.at(byte & 0x7f));
@@ -130,13 +133,6 @@ export class HpackDecoder {
     this.#list = NO_FIELDS;
     this.#block = NO_BYTES;
     return list;
-  }
-
-  #takeSizeUpdates(): void {
-    while (this.#at < this.#end && (this.#block[this.#at] & 0xe0) === 0x20) {
-      const byte = this.#block[this.#at++];
-      this.#table.resize(this.#integer(byte, 0x1f));
-    }
   }
 
   #takeLiteral(byte: number): void {
