@@ -22,6 +22,8 @@ export interface Scan {
   readonly found: FileColumns;
   /** The time of the last look of the manifest's run; undefined if there is no manifest. */
   readonly lookedAt: number | undefined;
+  /** The folders that were moved to their places since. */
+  readonly moved: readonly string[];
   /** The paths of files whose records are not trusted. */
   readonly doubted: ReadonlySet<string>;
   /** The size in bytes above which files are identified by their status. */
@@ -130,11 +132,12 @@ function pathOf({ file, index }: Pick<VariantToExamine, "file" | "index">, found
 }
 
 /** Whether the manifest records a representation and its file has not changed since. Links may lead to another file now. */
-function isVouchedFor(file: number, index: number, { found, lookedAt }: Scan): boolean {
+function isVouchedFor(file: number, index: number, { found, lookedAt, moved }: Scan): boolean {
   if (!found.contents.has(index) || found.isLinked(file, index)) return false;
   const path = found.realPathOf(file, index);
   const now = fileStatus(path);
-  if (now.size !== found.contents.sizeOf(index) || !isAsAt(lookedAt, now)) return false;
+  if (!now.isFile || now.size !== found.contents.sizeOf(index) || !isAsAt(lookedAt, now)) return false;
+  if (moved.some((folder) => path.startsWith(folder))) return false;
   const number = fileNumber(now, () => lstatSync(path, { bigint: true }));
   found.see(index, { mtimeMs: now.mtimeMs, number });
   return true;

@@ -95,11 +95,22 @@ function lookedAt({ mtimeMs, ctimeMs, birthtimeMs }: Stats): number {
   return mtimeMs < (hasNone ? ctimeMs : birthtimeMs) ? mtimeMs : NaN; // a run sets a time before the birth
 }
 
-/** Whether a file is as at a look. Its ctime cannot be set: in a copy it is that of the copy. */
-export function isAsAt(lookedAt: number | undefined, { isFile, mtimeMs, ctimeMs }: FileStatus): boolean {
+/** Whether a file or folder is as at a look. Its ctime cannot be set: in a copy it is that of the copy. */
+export function isAsAt(
+  lookedAt: number | undefined,
+  { mtimeMs, ctimeMs }: Pick<FileStatus, "mtimeMs" | "ctimeMs">,
+): boolean {
   // On Deno, and on some disks, a time may be up to a second later than it seems.
   const latest = ctimeMs % TIME_RESOLUTION === 0 ? ctimeMs + TIME_RESOLUTION : ctimeMs;
-  return isFile && lookedAt !== undefined && Math.max(mtimeMs, latest) < lookedAt;
+  return lookedAt !== undefined && Math.max(mtimeMs, latest) < lookedAt;
+}
+
+/** Returns the folders below the root that were moved since a look: an entry's change gives a folder one mtime and ctime. */
+export function movedSince(lookedAt: number | undefined, [, ...folders]: readonly string[]): string[] {
+  return folders.filter((folder) => {
+    const found = lstatSync(folder, { throwIfNoEntry: false });
+    return found !== undefined && found.ctimeMs !== found.mtimeMs && !isAsAt(lookedAt, found);
+  });
 }
 
 /** Sets the contents of `found` by the manifest of `root`, without invalid records; returns the time of its run's last look. */

@@ -5,7 +5,7 @@ import { examine, examineLater, isLong, type Scan } from "./examine.ts";
 import { isShortage, LargeContents, reasonOf, stateText } from "./file_content.ts";
 import type { FileColumns } from "./found_files.ts";
 import { listTree, treeRoot } from "./list_tree.ts";
-import { takeRecords } from "./manifest_records.ts";
+import { movedSince, takeRecords } from "./manifest_records.ts";
 import type { Warn } from "./representation.ts";
 import { Tree } from "./tree.ts";
 
@@ -82,7 +82,8 @@ export async function scanTree(directory: string, warn: Warn, options: ScanOptio
   try {
     found = await listTree(root, dotfiles, warn, turns);
     const lookedAt = await takeRecords(root, found, warn, turns);
-    const scan: Scan = { found, lookedAt, doubted: doubted ?? new Set(), hashLimit, large, warn, turns };
+    const moved = lookedAt === undefined ? [] : movedSince(lookedAt, found.folders);
+    const scan: Scan = { found, lookedAt, moved, doubted: doubted ?? new Set(), hashLimit, large, warn, turns };
     for (let i = 0; i < found.length; i++) {
       if (turns.isOver) await turns.next();
       if (isHasty && (performance.now() - begun > HASTE || isLong(i, scan))) found.unread.add(i);

@@ -8,6 +8,7 @@ import {
   mkdir,
   readdir,
   readFile,
+  rename,
   rm,
   stat,
   symlink,
@@ -125,6 +126,13 @@ const relink = (target: string): Trick => async (at) => {
   return at;
 };
 
+const swapFolders: Trick = async (at) => {
+  for (const [from, to] of [["v1", "v"], ["v2", "v1"], ["v", "v2"]] as const) {
+    await rename(join(at, from), join(at, to));
+  }
+  return at;
+};
+
 /** Gives the manifest a later ctime, as if all changes so far had been made during the run. */
 const touchManifest: Trick = (at) => chmod(join(at, manifestName), 0o644).then(() => at);
 
@@ -138,7 +146,7 @@ const trick: fc.Arbitrary<Trick> = fc.oneof(
   ).map((all) => edit(...all)),
   fc.tuple(fc.boolean(), fc.nat(9)).map((all) => copy(...all)),
   fc.constantFrom("v1", "v2").map(relink),
-  fc.constant(touchManifest),
+  fc.constantFrom(touchManifest, swapFolders),
   fc.constant((at: string) => precompress(at, { minSize: 1e9 }).then(() => at)),
 );
 
@@ -148,6 +156,7 @@ const known: [Trick[]][] = [
   [[unseen, touchManifest]],
   ...[0, 1, 2, 3, 4].flatMap((order) => [true, false].map((keeps): [Trick[]] => [[unseen, copy(keeps, order)]])),
   [[relink("v2")]],
+  [[swapFolders]],
 ];
 
 test(
