@@ -3,7 +3,7 @@ import { link, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { codeOf } from "./failure.ts";
 import { isFolderPath, lastingPath, realPath } from "./names.ts";
-import { isOneFile, type OpenFile } from "./open_file.ts";
+import { isOneFile, isSureNumber, type OpenFile } from "./open_file.ts";
 import { ProcessLock } from "./process_lock.ts";
 import { removeOwn, renameFile, renameFileNow } from "./rename.ts";
 import { removeTemporary, temporaryPath } from "./temporary.ts";
@@ -183,11 +183,15 @@ export function takeNameNow(from: string, to: string): void {
   removeOwn(from);
 }
 
-/** Whether a link failed only since a file server repeated the call: `to` is a name of the file `from` already. */
+/**
+ * Whether a link failed only since a file server repeated the call: `to` is a name of the file `from` already. Two files
+ * may have one rounded number, or none, so the file must have a second name, too; Deno has no number of names on Windows.
+ */
 function isNamed(from: string, to: string, error: unknown): boolean {
   if (codeOf(error) !== "EEXIST") return false;
   const [file, other] = [from, to].map((path) => lstatSync(path, { bigint: true, throwIfNoEntry: false }));
-  return file !== undefined && other !== undefined && isOneFile(file, other);
+  return file !== undefined && other !== undefined && isOneFile(file, other) &&
+    (file.nlink ? file.nlink > 1n : isSureNumber(file.ino));
 }
 
 /**

@@ -10,7 +10,7 @@
  *   found there in another form instead of another case: with `IGNORE_CASE=ends`, without final dots and spaces, as on
  *   vfat; with `IGNORE_CASE=compatible`, in Unicode's form NFKC, as on ZFS; with `IGNORE_CASE=none`, as they are.
  * - With `NUMBERS=none`, files have no numbers; with `NUMBERS=large`, those of NTFS, which are rounded but as bigint; with
- *   `NUMBERS=negative`, those from 2^63 on, as bigint.
+ *   `NUMBERS=negative`, those from 2^63 on, as bigint; with `NUMBERS=rounded`, those of NTFS, rounded as bigint, too.
  * - With `SCANNED`, the first attempt to rename or remove what has a path is refused, as while a scanner has it open;
  *   also the first to open what is below the folder of `UNSHARED`.
  * - With `RENAMES`, an asynchronous rename takes as many ms, and no other one replaces its target meanwhile.
@@ -171,6 +171,7 @@ function renumbered(status) {
   let number = BigInt(status.ino);
   if (kind === "none") number = 0n;
   if (kind === "large") number += 198n << 48n;
+  if (kind === "rounded") number = BigInt(Number(number + (0x7fffn << 48n)));
   if (kind === "negative") number -= 1n << 63n;
   return Object.assign(status, {
     ino: typeof status.ino === "bigint" ? number : Number(BigInt.asUintN(64, number)),

@@ -1004,6 +1004,37 @@ describe(
           assert.equal((await run(code, folder, { NUMBERS: numbers })).trim(), expected.join("\n"));
         }));
     }
+
+    for (const numbers of ["rounded", "none"]) {
+      test(`a name that is taken is no name of the file that asks for it, though their numbers are equal: ${numbers}`, () =>
+        inFolder(async (folder) => {
+          const code = `
+          const { writeFileSync } = await import("node:fs");
+          let taken = 0;
+          const uploads = Uploads.createUploadHandler({ directory: folder, log() {} });
+          for (let i = 0; i < 8; i++) {
+            const lock = async () => await (await Files.AtomicFile.open(folder + "/lock" + i, { replace: false })).commit();
+            await lock();
+            await lock().catch(({ code }) => taken += code === "EEXIST");
+            const put = (body) => uploads.fetch(new Request("http://a/file" + i, { method: "PUT", body: body.repeat(9999) }));
+            const statuses = (await Promise.all([put("a"), put("b")])).map(({ status }) => status);
+            taken += statuses.filter((status) => status === 201).length === 1;
+          }
+          const log = new Files.RotatingFileWritable({ directory: folder, name: "a.log", maxFileSize: 7, append: true });
+          const writer = log.getWriter();
+          for (let i = 0; i < 5; i++) {
+            if (i > 0) writeFileSync(folder + "/a-0000" + 2 * i + ".log", "");
+            await writer.write("line " + i + "\\n");
+          }
+          await writer.close();
+          console.log(taken);
+          process.exit();`;
+          assert.equal((await run(code, folder, { NUMBERS: numbers })).trim(), "16");
+          const logs = (await listed(folder)).filter((path) => path.endsWith(".log")).sort();
+          const lines = await Promise.all(logs.map((path) => readFile(join(folder, path), "utf8")));
+          assert.equal(lines.join(""), "line 0\nline 1\nline 2\nline 3\nline 4\n");
+        }));
+    }
   },
 );
 
