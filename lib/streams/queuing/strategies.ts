@@ -20,8 +20,8 @@ export interface QueuingStrategyInit {
   highWaterMark: number;
 }
 
-// One function for all instances, as the standard has it.
-const byteLength = { size: (chunk: { readonly byteLength: number }): number => chunk.byteLength }.size;
+// One function for all instances, as the standard has it. Bun's types of strategies call it without a chunk, too.
+const byteLength = { size: (chunk?: { readonly byteLength: number }): number => chunk!.byteLength }.size;
 // Whatever name engines infer.
 for (const size of [byteLength, countSize]) Object.defineProperty(size, "name", { value: "size" });
 
@@ -58,7 +58,7 @@ export class ByteLengthQueuingStrategy {
   }
 
   /** The function that returns a chunk's `byteLength`. */
-  get size(): (chunk: { readonly byteLength: number }) => number {
+  get size(): (chunk?: { readonly byteLength: number }) => number {
     this.#highWaterMark; // brand check
     return byteLength;
   }
