@@ -200,11 +200,6 @@ export class AtomicFile {
     return this.#file.isClosed ? this.#size : this.#file.size();
   }
 
-  /** Reads written bytes from `position` on; returns the number read. */
-  readBack(buffer: Uint8Array, position: number): number {
-    return this.#file.readBack(buffer, position);
-  }
-
   /** Appends `bytes`. @throws like {@linkcode writev}. */
   write(bytes: Uint8Array): Promise<void> {
     return this.writev([bytes]);

@@ -190,11 +190,6 @@ export class OpenFile {
     }
   }
 
-  /** Reads bytes from `position` on, synchronously; returns the number read. */
-  readBack(buffer: Uint8Array, position: number): number {
-    return fs.readSync(this.#opened(), buffer, 0, buffer.length, position);
-  }
-
   size(): number {
     return this.status().size;
   }

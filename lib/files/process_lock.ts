@@ -206,7 +206,13 @@ export class ProcessLock {
 
   /** Creates the file and reads the folder; if that has another holder, removes the file again and returns the holder. */
   #attempt(watch: BeatWatch): LockHolder | undefined {
-    this.#makeUnlessFull();
+    try {
+      this.#make();
+      this.#lacksFile = false;
+    } catch (error) {
+      this.#lacksFile = this.#options.mayLackFile === true && FULL.includes(codeOf(error));
+      if (!this.#lacksFile) throw error;
+    }
     const blocking = this.#blocking(watch);
     if (blocking !== undefined) {
       this.#removeFile();
@@ -236,16 +242,6 @@ export class ProcessLock {
       if (holder.look !== "expired" || !takeOver(holder.path)) blocking.push(holder);
     }
     return blocking[0];
-  }
-
-  #makeUnlessFull(): void {
-    try {
-      this.#make();
-      this.#lacksFile = false;
-    } catch (error) {
-      this.#lacksFile = this.#options.mayLackFile === true && FULL.includes(codeOf(error));
-      if (!this.#lacksFile) throw error;
-    }
   }
 
   #make(): void {
