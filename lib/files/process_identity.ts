@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, readlinkSync } from "node:fs";
-import { hostname } from "node:os";
+import { hostname, networkInterfaces } from "node:os";
 import process from "node:process";
 import { isPermitted, isProcessAlive } from "../runtime/mod.ts";
 
 let space: string | undefined;
 
 /**
- * Returns eight hexadecimal digits for the namespace of process ids and start times: the boot of the machine, and on
- * Linux the container. A process without the permission to read that has its own namespace, without a prompt to its
- * user.
+ * Returns eight hexadecimal digits for the namespace of process ids and start times: on Linux the boot of the machine
+ * and the container; elsewhere the machine's name, which others may have, too, and the addresses of its network
+ * interfaces. A process that has none, or may not read that, has its own namespace, without a prompt to its user.
  */
 export function pidNamespace(): string {
   space ??= createHash("sha256").update(describeSpace()).digest("hex").slice(0, 8);
@@ -18,9 +18,13 @@ export function pidNamespace(): string {
 
 function describeSpace(): string {
   const isLinux = process.platform === "linux";
-  if (!isPermitted(isLinux ? "systemFiles" : "hostname")) return crypto.randomUUID();
+  if (!isPermitted(isLinux ? "systemFiles" : "machine")) return crypto.randomUUID();
   try {
-    if (!isLinux) return hostname();
+    if (!isLinux) {
+      const interfaces = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+      const addresses = new Set(interfaces.map(({ mac }) => mac).filter((mac) => /[1-9a-f]/i.test(mac)));
+      return addresses.size > 0 ? [hostname(), ...[...addresses].sort()].join() : crypto.randomUUID();
+    }
     // The first container of each machine has the same number, and machines may have the same name.
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1") + readlinkSync("/proc/self/ns/pid");
     // Exists from Linux 5.6 on.

@@ -15,7 +15,7 @@ interface Permission {
   readonly path?: string;
 }
 
-type Action = "systemFiles" | "diskType" | "hostname" | "memory" | "signals" | "user" | "workingFolder";
+type Action = "systemFiles" | "diskType" | "machine" | "memory" | "signals" | "user" | "workingFolder";
 
 const deno = (globalThis as { Deno?: DenoProcess }).Deno;
 
@@ -34,7 +34,7 @@ const everything = ["read", "write", "net", "env", "run", "sys", "ffi", "import"
 /** The permissions that each action requires; system files, such as those in `/proc`, require all permissions. */
 const needs: Readonly<Record<Action, readonly Permission[]>> = {
   systemFiles: everything.map((name) => ({ name })),
-  hostname: [{ name: "sys", kind: "hostname" }],
+  machine: ["hostname", "networkInterfaces"].map((kind) => ({ name: "sys", kind })),
   diskType: [{ name: "sys", kind: "statfs" }],
   signals: [{ name: "run" }],
   workingFolder: [{ name: "read", path: "." }],

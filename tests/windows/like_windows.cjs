@@ -11,6 +11,8 @@
  *   vfat; with `IGNORE_CASE=compatible`, in Unicode's form NFKC, as on ZFS; with `IGNORE_CASE=none`, as they are.
  * - With `NUMBERS=none`, files have no numbers; with `NUMBERS=large`, those of NTFS, which are rounded but as bigint; with
  *   `NUMBERS=negative`, those from 2^63 on, as bigint; with `NUMBERS=rounded`, those of NTFS, rounded as bigint, too.
+ * - With `TIMES=fat`, the ctime is in 1601; with `TIMES=tunnelled`, each file has the birth of a former one of its name.
+ * - With `MACHINE`, the network interface has this address, and the machine the name of all others.
  * - With `SCANNED`, the first attempt to rename or remove what has a path is refused, as while a scanner has it open;
  *   also the first to open what is below the folder of `UNSHARED`.
  * - With `RENAMES`, an asynchronous rename takes as many ms, and no other one replaces its target meanwhile.
@@ -178,6 +180,23 @@ function renumbered(status) {
   });
 }
 
+/** Gives a status the times that the file system of `TIMES` has. */
+function retimed(status) {
+  const kind = process.env.TIMES;
+  if (kind === undefined || status === undefined) return status;
+  const [name, ms] = kind === "fat" ? ["ctime", Date.UTC(1601)] : ["birthtime", Date.UTC(2020)];
+  const isExact = typeof status.ino === "bigint";
+  Object.defineProperty(status, `${name}Ms`, { value: isExact ? BigInt(ms) : ms });
+  if (isExact) Object.defineProperty(status, `${name}Ns`, { value: BigInt(ms) * 1_000_000n });
+  return status;
+}
+
+if (process.env.MACHINE !== undefined) {
+  const os = require("node:os");
+  os.hostname = () => "machine";
+  os.networkInterfaces = () => ({ ethernet: [{ mac: process.env.MACHINE }] });
+}
+
 function checkLocked(kind, descriptor) {
   const path = locked[kind].get(descriptor);
   const key = `${kind} ${path}`;
@@ -203,7 +222,7 @@ for (const [name, kind] of [["read", "read"], ["write", "write"], ["writev", "wr
 for (const name of ["stat", "lstat", "fstat"]) {
   const { [`${name}Sync`]: now } = fs;
   const { [name]: promised } = fs.promises;
-  fs[`${name}Sync`] = (...args) => renumbered(now(...args));
-  if (promised !== undefined) fs.promises[name] = async (...args) => renumbered(await promised(...args));
+  fs[`${name}Sync`] = (...args) => retimed(renumbered(now(...args)));
+  if (promised !== undefined) fs.promises[name] = async (...args) => retimed(renumbered(await promised(...args)));
 }
 syncBuiltinESMExports();

@@ -1035,6 +1035,33 @@ describe(
           assert.equal(lines.join(""), "line 0\nline 1\nline 2\nline 3\nline 4\n");
         }));
     }
+
+    test("on FAT, whose ctime is in 1601, files that are being written are not swept", () =>
+      inFolder(async (folder) => {
+        const code = `
+        const { writeFile } = await import("node:fs/promises");
+        const path = Files.temporaryPath(folder + "/file");
+        await writeFile(path, "the first part");
+        const uploads = Uploads.createUploadHandler({ directory: folder, log() {} });
+        const put = new Request("http://a/file", { method: "PUT", body: "x".repeat(99_999) });
+        console.log(await Files.isAbandonedTemporary(path), (await uploads.fetch(put)).status);
+        process.exit();`;
+        assert.equal((await run(code, folder, { TIMES: "fat" })).trim(), "false 201");
+      }));
+
+    test("a process that is not seen on a machine of the same name, but of another address, may run on that", () =>
+      inFolder(async (folder) => {
+        const name = '"/.millrace-" + Files.temporaryPath("x").slice(10, 18) + ".99999999-0-1.tmp"';
+        const code = `
+        const { readdirSync, writeFileSync } = await import("node:fs");
+        if (readdirSync(folder).length === 0) writeFileSync(folder + ${name}, "");
+        console.log(await Files.isAbandonedTemporary(folder + "/" + readdirSync(folder)[0]));`;
+        const told: string[] = [];
+        for (const address of ["02:00:00:00:00:01", "02:00:00:00:00:01", "02:00:00:00:00:02", "00:00:00:00:00:00"]) {
+          told.push((await run(code, folder, { MACHINE: address })).trim());
+        }
+        assert.deepEqual(told, ["true", "true", "false", "false"]);
+      }));
   },
 );
 
