@@ -5,11 +5,13 @@ import { join } from "node:path";
 import test from "node:test";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { precompress } from "../../lib/precompress/mod.ts";
+import { fileStatus } from "../../lib/runtime/mod.ts";
 import { openStaticHandler } from "../../lib/static/internal.ts";
 import { createStaticHandler, type StaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
 import { FileColumns } from "../../lib/static/scan/found_files.ts";
 import { LargeContents } from "../../lib/static/scan/file_content.ts";
 import { Tree } from "../../lib/static/scan/tree.ts";
+import { TurnSlicer } from "../../lib/timers/mod.ts";
 import { sourceText } from "../support/bytes.ts";
 import { inFolder, writeTree } from "../support/folders.ts";
 import { pause } from "../support/waits.ts";
@@ -152,12 +154,28 @@ test("it answers before large files are read, and from none that is of other byt
     assert.equal((await head("video.mp4")).status, 200);
   }));
 
+test("the content of a large file is kept once its times show a further change, also in FAT's even seconds", (t) =>
+  inFolder(async (folder) => {
+    const path = join(folder, "video.mp4");
+    await writeFile(path, large(1));
+    const contents = new LargeContents();
+    const { ctimeMs } = fileStatus(path);
+    for (const [age, isKept] of [[1990, false], [2010, true]] as const) {
+      const turns = new TurnSlicer();
+      t.mock.method(Date, "now", () => ctimeMs + age);
+      const content = contents.read(path, turns);
+      t.mock.restoreAll();
+      await content;
+      assert.equal(contents.has(path, fileStatus(path)), isKept);
+    }
+  }));
+
 test("a large file is read once, however often the folder is scanned meanwhile and afterwards", () =>
   inFolder(async (root) => {
     const folder = join(root, "site");
     await writeTree(folder, { "index.html": small, "video.mp4": "x" });
     await truncate(join(folder, "video.mp4"), 128_000_000);
-    await pause(1100); // a file that has just changed is read by each scan
+    await pause(2100); // a file that has just changed is read by each scan
     const { handler } = await openStaticHandler(folder, { onWarning() {} });
     await using site = handler;
     const head = () => site.fetch(new Request("http://site.example/video.mp4", { method: "HEAD" }));

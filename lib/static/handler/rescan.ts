@@ -1,5 +1,5 @@
 import { Interval, Pause, Timer } from "../../timers/mod.ts";
-import { TIME_RESOLUTION } from "../scan/file_content.ts";
+import { latestTime } from "../scan/file_content.ts";
 import type { TreeState } from "../scan/scan_tree.ts";
 import { identityOf, TreeWatcher } from "./tree_watcher.ts";
 
@@ -252,9 +252,7 @@ export class RescanScheduler {
     this.#loss = undefined;
     const rest = this.#served.isComplete(state) ? SETTLE_TIME : INCOMPLETE_SETTLE_TIME;
     // The time without a change, by the checks or by the file system's clock.
-    const { changedMs } = state;
-    const changed = changedMs % TIME_RESOLUTION === 0 ? changedMs + TIME_RESOLUTION : changedMs;
-    const isAtRest = Math.max(checkedFor, Date.now() - changed) >= rest;
+    const isAtRest = Math.max(checkedFor, Date.now() - latestTime(state.changedMs)) >= rest;
     if (isAtRest && this.#isWanted && await this.#served.adopt(state)) this.#adopted = digest;
     else this.#pauseMs = SHORT_PAUSE;
   }

@@ -136,8 +136,13 @@ export function isAbove(limit: number, { size, mtimeMs }: Pick<FileContent, "siz
   return size > limit && size >= CHUNK_SIZE && mtimeMs >= FIRST_TIME;
 }
 
-/** The resolution of some systems' times of files: whole seconds, in ms. */
-export const TIME_RESOLUTION = 1000;
+/** The coarse resolutions of times of files in ms, of FAT and of Deno. */
+const RESOLUTIONS = [2000, 1000] as const;
+
+/** Returns the latest time in ms that a time of a file may stand for. */
+export function latestTime(ms: number): number {
+  return ms + (RESOLUTIONS.find((resolution) => ms % resolution === 0) ?? 0);
+}
 
 /** Returns the size, times and number of a file as text: another one after each change of the file. */
 export function stateText({ size, mtimeMs, ctimeMs, ino }: FileStatus): string {
@@ -178,8 +183,8 @@ export class LargeContents {
     const known = this.#readings.get(path);
     if (known?.state === state) return known.content;
     const content = tryLarge(path, turns);
-    // Another change of a file that has just changed may have the same times.
-    if (Date.now() - status.ctimeMs < TIME_RESOLUTION) return content;
+    // Another change of a file that has just changed may have the same times. FAT has no ctime on Windows: it is in 1601.
+    if (status.ctimeMs < 0 || Date.now() - status.ctimeMs < RESOLUTIONS[0]) return content;
     const reading = { state, content, isDone: false };
     this.#readings.set(path, reading);
     const fail = () => this.#readings.get(path) === reading && this.forget(path);

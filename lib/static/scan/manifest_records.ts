@@ -6,7 +6,7 @@ import { generationOf, ManifestLines } from "../../precompress/internal.ts";
 import { manifestName, readManifest } from "../../precompress/mod.ts";
 import type { FileStatus } from "../../runtime/mod.ts";
 import type { TurnSlicer } from "../../timers/mod.ts";
-import { isShortage, openToRead, readFullyLater, reasonOf, TIME_RESOLUTION, WHILE_REFUSED } from "./file_content.ts";
+import { isShortage, latestTime, openToRead, readFullyLater, reasonOf, WHILE_REFUSED } from "./file_content.ts";
 import type { FileColumns } from "./found_files.ts";
 import type { VariantKind, Warn } from "./representation.ts";
 
@@ -95,14 +95,12 @@ function lookedAt({ mtimeMs, ctimeMs, birthtimeMs }: Stats): number {
   return mtimeMs < (hasNone ? ctimeMs : birthtimeMs) ? mtimeMs : NaN; // a run sets a time before the birth
 }
 
-/** Whether a file or folder is as at a look. Its ctime cannot be set: in a copy it is that of the copy. */
+/** Whether a file or folder is as at a look. Its ctime cannot be set: in a copy it is that of the copy. FAT has none on Windows. */
 export function isAsAt(
   lookedAt: number | undefined,
   { mtimeMs, ctimeMs }: Pick<FileStatus, "mtimeMs" | "ctimeMs">,
 ): boolean {
-  // On Deno, and on some disks, a time may be up to a second later than it seems.
-  const latest = ctimeMs % TIME_RESOLUTION === 0 ? ctimeMs + TIME_RESOLUTION : ctimeMs;
-  return lookedAt !== undefined && Math.max(mtimeMs, latest) < lookedAt;
+  return lookedAt !== undefined && ctimeMs >= 0 && Math.max(mtimeMs, latestTime(ctimeMs)) < lookedAt;
 }
 
 /** Returns the folders below the root that were moved since a look: an entry's change gives a folder one mtime and ctime. */
