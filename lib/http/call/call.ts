@@ -18,7 +18,7 @@ import type { ResponseBody } from "../response/response_body.ts";
 import { hasField, joinedField } from "../response/response_headers.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
 import { AttemptBody } from "./attempt_body.ts";
-import { type Fate, retryAfter, RetryPolicy } from "./retries.ts";
+import { type Fate, retryAfter, RetryPolicy, TRANSIENT } from "./retries.ts";
 
 let deliveries: Pick<Call, "deliver">[] = [];
 
@@ -166,7 +166,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   onLost(error: HttpError, fate: Fate): void {
     const { kept, connection, pool } = this.#attempt!.pooled;
     if (wantsHttp1(error)) pool.requireHttp1();
-    else if (!kept && !fate.unsent && connection.closing) pool.onProved(false);
+    else if (!kept && !fate.unsent && connection.closing && TRANSIENT.has(error.code)) pool.onProved(false);
     if (!this.#retry(error, fate)) this.fail(error);
   }
 

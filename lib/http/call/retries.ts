@@ -23,8 +23,8 @@ const MAX_RETRY_DELAY = 2000;
 /** The first pause after a response without Retry-After, in ms: the server has shown that it is busy. */
 const FIRST_PAUSE_OF_STATUS = 500;
 
-/** Transient failures, after which an idempotent request is sent again. */
-const TRANSIENT_CODES: ReadonlySet<string> = new Set(["CONNECTION_LOST", "CONNECTION_STALE", "REFUSED", "RESET"]);
+/** Transient failures, of a connection or its server, after which an idempotent request is sent again. */
+export const TRANSIENT: ReadonlySet<string> = new Set(["CONNECTION_LOST", "CONNECTION_STALE", "REFUSED", "RESET"]);
 
 /** The fate of a request on its connection, as of {@link ExchangeHandler.onFail}. */
 export type Fate = Readonly<Record<"untouched" | "unsent", boolean>>;
@@ -48,7 +48,7 @@ export class RetryPolicy {
   ): number | undefined {
     if (unsent && performance.now() - (this.#unsentSince ??= performance.now()) < (queueTimeout || Infinity)) return 0;
     this.count++;
-    if (!untouched && !(idempotent && TRANSIENT_CODES.has(code))) return undefined;
+    if (!untouched && !(idempotent && TRANSIENT.has(code))) return undefined;
     if (stale) this.#free = 1;
     if (this.count > retries + this.#free) return undefined;
     // No pause the first time: usually the server had closed the connection while it was idle.

@@ -9,6 +9,7 @@ import { Http2Peer } from "../faults/http2_peer.ts";
 import { Listener } from "../faults/listener.ts";
 import { respond, type ServerRequest } from "../faults/server_request.ts";
 import { type Protocol, PROTOCOLS } from "../scene.ts";
+import { FakeClock } from "../../support/fake_clock.ts";
 import { until, within } from "../../support/waits.ts";
 
 /** The number of loops of requests, and the time in ms for which they go on. */
@@ -77,3 +78,51 @@ for (const protocol of PROTOCOLS) {
     await Promise.all(ends.map(([words, end]) => storm(protocol, words, end)));
   });
 }
+
+/** Calls `steps` with a client that has one open connection, which stays busy, while the clock stands: pauses do not end by themselves. */
+async function besideBusyOne(
+  steps: (scene: {
+    client: HttpClient;
+    origin: string;
+    clock: FakeClock;
+    listener: Listener;
+    requests: ServerRequest[];
+    failures: string[];
+  }) => Promise<void>,
+): Promise<void> {
+  const requests: ServerRequest[] = [];
+  const owner = { violations: [], onRequest: (request: ServerRequest) => void requests.push(request) };
+  const listener = await new Listener({}, (socket) => void new Http1Peer(socket, owner)).start();
+  const failures: string[] = [];
+  const client = new HttpClient({ onEvent: ({ type }) => type === "connectFailed" && void failures.push(type) });
+  const { origin } = listener;
+  using clock = new FakeClock();
+  try {
+    const busy = client.fetch(`${origin}/busy`);
+    await until(() => requests.length === 1, "the first request");
+    requests[0].head(200, {});
+    await busy;
+    await within(steps({ client, origin, clock, listener, requests, failures }), "all requests", 10_000);
+  } finally {
+    client.destroy();
+    await listener.stop();
+  }
+}
+
+test("bodies that fail and responses that break HTTP pause no attempt", async () => {
+  await besideBusyOne(async ({ client, origin, requests }) => {
+    for (let i = 0; i < 2; i++) {
+      const body = async function* (): AsyncGenerator<Uint8Array> {
+        yield new Uint8Array(1);
+        await until(() => requests.length === 2 + 2 * i, "the upload");
+        throw new Error("the file is gone");
+      };
+      await assert.rejects(client.fetch(origin, { method: "POST", body: body() }), { code: "BODY_FAILED" });
+      const broken = client.fetch(origin);
+      broken.catch(() => {});
+      await until(() => requests.length === 3 + 2 * i, "the request");
+      requests.at(-1)!.socket.write("HTTP/1.1 what\r\n\r\n");
+      await assert.rejects(broken, { code: "PROTOCOL_ERROR" });
+    }
+  });
+});
