@@ -131,7 +131,7 @@ export class Origin implements ConnectionPool {
   /** Pauses attempts after a connection that ended without an answer as after one that could not be opened. */
   onProved(isGood: boolean): void {
     if (isGood) this.#pauseMs = FIRST_PAUSE;
-    else if (!this.#pause.isSet) this.#mayPause();
+    else if (!this.#pause.isSet) this.#startPause();
   }
 
   onReady(pooled: PooledConnection): void {
@@ -273,12 +273,16 @@ export class Origin implements ConnectionPool {
     else this.#startWaiting();
   }
 
-  /** Sets the pause before the next attempt; returns false once attempts have failed for too long. */
-  #mayPause(): boolean {
-    const now = performance.now();
-    this.#missedSince ||= now;
+  #startPause(): void {
     this.#pause.start(this.#pauseMs);
     this.#pauseMs = Math.min(MAX_RETRY_DELAY, 2 * this.#pauseMs);
+  }
+
+  /** Sets the pause before the next attempt; returns false once attempts have failed for too long. */
+  #mayPause(): boolean {
+    this.#startPause();
+    const now = performance.now();
+    this.#missedSince ||= now;
     return now - this.#missedSince <= (this.#host.options.connectTimeout || MAX_CONNECT_RETRY_TIME);
   }
 

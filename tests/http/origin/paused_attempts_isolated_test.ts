@@ -126,3 +126,23 @@ test("bodies that fail and responses that break HTTP pause no attempt", async ()
     }
   });
 });
+
+test("the time for which attempts may fail begins with the first that fails, whatever was lost before", async () => {
+  await besideBusyOne(async ({ client, origin, clock, listener, requests, failures }) => {
+    const lost = client.fetch(origin, { method: "POST" });
+    lost.catch(() => {});
+    await until(() => requests.length === 2, "the request");
+    requests[1].socket.destroy();
+    await assert.rejects(lost, { code: "CONNECTION_LOST" });
+    clock.turn(60_000);
+    listener.close();
+    const later = client.fetch(origin);
+    later.catch(() => {});
+    await until(() => failures.length === 1, "an attempt that fails");
+    await listener.start();
+    clock.turn(2000);
+    await until(() => requests.length === 3, "the request");
+    respond(requests[2], 200, Buffer.from("fine"));
+    assert.equal(await (await later).text(), "fine");
+  });
+});
