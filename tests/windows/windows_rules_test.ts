@@ -1036,6 +1036,30 @@ describe(
         }));
     }
 
+    test("a log that begins anew with equal lines is read, though Windows gives it the birth of the former one", () =>
+      inFolder(async (folder) => {
+        const code = `
+        const { renameSync, writeFileSync } = await import("node:fs");
+        const log = folder + "/app.log";
+        const warnings = [];
+        const read = async (start, lines) => {
+          const bytes = await Files.followFile(log, { start, interval: 3, onWarning: (error) => warnings.push(error) });
+          let text = "";
+          const reader = bytes.getReader();
+          while (text.length < 5 * lines) text += new TextDecoder().decode((await reader.read()).value);
+          const { position } = bytes;
+          await reader.cancel();
+          return [text.length / 5, position];
+        };
+        writeFileSync(log, "line\\n".repeat(3));
+        const [, position] = await read("beginning", 3);
+        renameSync(log, folder + "/elsewhere");
+        writeFileSync(log, "line\\n".repeat(5));
+        console.log((await read(position, 5))[0], warnings.length);
+        process.exit();`;
+        assert.equal((await run(code, folder, { TIMES: "tunnelled", NUMBERS: "large" })).trim(), "5 1");
+      }));
+
     test("on FAT, whose ctime is in 1601, files that are being written are not swept", () =>
       inFolder(async (folder) => {
         const code = `

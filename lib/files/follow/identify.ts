@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import process from "node:process";
 import { statfs } from "node:fs/promises";
 import { isPermitted } from "../../runtime/mod.ts";
 import { codeOf } from "../failure.ts";
@@ -90,9 +91,17 @@ export function mayBeLater({ identity: { time } }: Candidate, since: number): bo
   return time >= since - (time % 1000 === 0 ? 2000 : 20);
 }
 
-/** Whether the time of birth is another one; a compressed form has its own. */
-function hasOtherBirth({ format, identity }: Candidate, { born }: FollowPosition): boolean {
-  return format === undefined && born > 0 && identity.born > 0 && identity.born !== born;
+/**
+ * Whether the time of birth is another one; a compressed form has its own. Windows gives a file the birth of a former one
+ * of its name, so there another number counts, too.
+ */
+function hasOtherBirth({ format, identity }: Candidate, { born, file }: FollowPosition): boolean {
+  const isOther = identity.born !== born || process.platform === "win32" && numberIn(identity.file) !== numberIn(file);
+  return format === undefined && born > 0 && identity.born > 0 && isOther;
+}
+
+function numberIn(file: string): string {
+  return file.slice(file.indexOf(" "));
 }
 
 /** Whether a file is on the position's disk; overlayfs copies a file of a lower layer at its first write, and keeps its number. */
