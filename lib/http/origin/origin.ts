@@ -128,10 +128,12 @@ export class Origin implements ConnectionPool {
     };
   }
 
-  /** Pauses attempts after a connection that ended without an answer as after one that could not be opened. */
+  /** Pauses attempts after a connection that ended without an answer as after one that could not be opened, until another one has answered. */
   onProved(isGood: boolean): void {
-    if (isGood) this.#pauseMs = FIRST_PAUSE;
-    else if (!this.#pause.isSet) this.#startPause();
+    if (!isGood) return this.#pause.isSet ? undefined : this.#startPause();
+    this.#pauseMs = FIRST_PAUSE;
+    this.#pause.stop();
+    this.#grow();
   }
 
   onReady(pooled: PooledConnection): void {

@@ -127,6 +127,22 @@ test("bodies that fail and responses that break HTTP pause no attempt", async ()
   });
 });
 
+test("a connection that answers its first request ends the pause after another one that did not", async () => {
+  await besideBusyOne(async ({ client, origin, requests }) => {
+    const both = [client.fetch(`${origin}/lost`), client.fetch(`${origin}/good`)];
+    await until(() => requests.length === 3, "two requests");
+    const of = (path: string): ServerRequest => requests.findLast((request) => request.path === path)!;
+    of("/lost").socket.destroy();
+    await until(() => client.stats().queued === 1, "the request that waits");
+    assert.equal(client.stats().connecting, 0);
+    of("/good").head(200, {});
+    await both[1];
+    await until(() => requests.length === 4, "the request that waited");
+    respond(of("/lost"), 200, Buffer.from("fine"));
+    assert.equal(await (await both[0]).text(), "fine");
+  });
+});
+
 test("the time for which attempts may fail begins with the first that fails, whatever was lost before", async () => {
   await besideBusyOne(async ({ client, origin, clock, listener, requests, failures }) => {
     const lost = client.fetch(origin, { method: "POST" });
