@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { bool, changed, integer, number, schema, type SchemaOf, text } from "../streams/internal.ts";
 import { writeStream } from "../runtime/mod.ts";
 import { CreatedFile, type Undoable, undoAll } from "./created_file.ts";
@@ -108,8 +107,8 @@ type CommitOptions = Pick<NameOptions, "before" | "path"> & { readonly made?: Un
 
 export let commitFile: (file: AtomicFile, options: CommitOptions) => Promise<void>;
 
-/** Whether the file system finds a file that is still temporary by a changed name. */
-export let isFoundAs: (file: AtomicFile, change: (name: string) => string) => boolean;
+/** Returns the path of a file that does not have its name yet. */
+export let temporaryOf: (file: AtomicFile) => string;
 
 /**
  * A file that appears under its name only when it is complete: written under a temporary name in the same folder,
@@ -192,7 +191,7 @@ export class AtomicFile {
     openAtomicFileAt = (place, options) =>
       AtomicFile.#openAt(place, atomicFileOptions(options), options.temporary ?? temporaryPath(place.path));
     commitFile = (file, options) => file.#commit(options);
-    isFoundAs = (file, change) => existsSync(join(dirname(file.#temporary), change(basename(file.#temporary))));
+    temporaryOf = (file) => file.#temporary;
   }
 
   /** The number of bytes written so far, or until the file was completed or discarded. */

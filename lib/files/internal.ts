@@ -4,7 +4,7 @@
  *
  * @module
  */
-export { commitFile, isFoundAs, openAtomicFileAt, writeAtomically } from "./atomic_file.ts";
+export { commitFile, openAtomicFileAt, temporaryOf, writeAtomically } from "./atomic_file.ts";
 export {
   compatibleName,
   foldedName,

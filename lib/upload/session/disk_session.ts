@@ -158,21 +158,20 @@ export class DiskSession implements OpenSession {
   /** Copies the data to a folder of another file system, and removes it. */
   async #copyTo(name: string, path: string, { overwrite, claim }: StoreOptions): Promise<void> {
     const there = statusOf(path);
-    if (there === undefined || identityAt(path) !== this.record.own) {
-      const isNewer = there !== undefined && there.mtimeMs !== this.record.found?.mtimeMs;
-      // An earlier attempt may have stored the file, before the process was killed.
-      if (isNewer && overwrite && claim === undefined) throw nameLost(name);
-      const sink = await openSink(name, { ...this.#options, root: this.#directory, overwrite, claim });
-      try {
-        for await (const piece of this.read()) await sink.write([piece]);
-        await sink.end();
-        this.#lock.requireHeld();
-        await sink.commit();
-      } catch (error) {
-        await sink.discard(error);
-        throw error;
-      }
-      await this.save({ ...this.record, own: identityAt(path) }).catch(() => {}); // only a repetition needs it
+    // An earlier attempt, which noted the identity of its copy, may have stored the file.
+    const mayBeStored = this.record.own !== identityAt(this.#data);
+    const isNewer = there !== undefined && there.mtimeMs !== this.record.found?.mtimeMs;
+    if (mayBeStored && isNewer && overwrite && claim === undefined) throw nameLost(name);
+    const sink = await openSink(name, { ...this.#options, root: this.#directory, overwrite, claim });
+    try {
+      for await (const piece of this.read()) await sink.write([piece]);
+      await sink.end();
+      await this.save({ ...this.record, own: identityAt(sink.temporary!) });
+      this.#lock.requireHeld();
+      await sink.commit();
+    } catch (error) {
+      await sink.discard(error);
+      throw error;
     }
     removeFileNow(this.#data);
   }
@@ -185,16 +184,12 @@ export class DiskSession implements OpenSession {
   ): Promise<void> {
     const source = this.#data;
     const data = lstatSync(source, { bigint: true, throwIfNoEntry: false });
-    if (data === undefined) {
-      const { own } = this.record;
-      if (own === undefined || identityAt(reached) !== own) throw nameLost(name);
-      return; // an earlier attempt has stored the file
-    }
-    // The inode number is not reliable on every system.
-    if (data.nlink !== 1n && identityAt(reached) === identityAt(source)) {
-      removeFileNow(source); // the process was killed between linking and unlinking
-      return;
-    }
+    const { own = identityAt(source) } = this.record;
+    const isStored = own !== undefined && identityAt(reached) === own;
+    // An earlier attempt has stored the file. The inode number is not reliable on every system.
+    const isLeft = isStored && (data === undefined || data.nlink !== 1n || identityAt(source) !== own);
+    if (isLeft) return await this.dropData();
+    if (data === undefined) throw nameLost(name);
     const place = statusOf(reached);
     const { mode, flush = false } = this.#options;
     this.#lock.requireHeld();

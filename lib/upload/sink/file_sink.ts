@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import {
@@ -7,12 +7,12 @@ import {
   fileFailure,
   foldedName,
   followedPlace,
-  isFoundAs,
   openAtomicFileAt,
   type Place,
   placeItself,
   realPath,
   removeAbandonedOnce,
+  temporaryOf,
   type Undoable,
 } from "../../files/internal.ts";
 import type { AtomicFile } from "../../files/mod.ts";
@@ -25,6 +25,8 @@ import { type Claim, type ContainedPlace, takePlace } from "./contained_path.ts"
 export interface BodySink {
   /** The absolute path of the file; undefined for other destinations. */
   readonly path?: string;
+  /** The path of the file before its commit. */
+  readonly temporary?: string;
   /** The path with resolved links, in a form that all names of a file have on its disk. */
   readonly place?: string;
   /** Appends all bytes; once it fulfils, the memory of the pieces may be reused. */
@@ -112,13 +114,15 @@ const ENDS = /(?<![. ])[. ]+(?=\/|$)/g;
 const FULL_WIDTH = 0xfee0;
 
 /** Returns a path in the form that its disk gives names, as the temporary file shows; canonical forms are one name. */
-function placeOf(path: string, file: AtomicFile): string {
+function placeOf(path: string, temporary: string): string {
+  const isFoundAs = (change: (name: string) => string): boolean =>
+    existsSync(join(dirname(temporary), change(basename(temporary))));
   let place = path.normalize("NFC");
-  if (place.search(ENDS) !== -1 && isFoundAs(file, (name) => `${name}.`)) place = place.replace(ENDS, "");
+  if (place.search(ENDS) !== -1 && isFoundAs((name) => `${name}.`)) place = place.replace(ENDS, "");
   const wide = (letter: string): string => String.fromCharCode(letter.charCodeAt(0) + FULL_WIDTH);
-  const isCompatible = compatibleName(place) !== place && isFoundAs(file, (name) => name.replace(/[a-z]/, wide));
+  const isCompatible = compatibleName(place) !== place && isFoundAs((name) => name.replace(/[a-z]/, wide));
   if (isCompatible) place = compatibleName(place);
-  const ignoresCase = process.platform !== "linux" || isFoundAs(file, (name) => name.toUpperCase());
+  const ignoresCase = process.platform !== "linux" || isFoundAs((name) => name.toUpperCase());
   return ignoresCase ? foldedName(place) : place;
 }
 
@@ -131,6 +135,7 @@ function fileSink(
   claim: Claim | undefined,
 ): StreamTaker {
   const { path } = contained;
+  const temporary = temporaryOf(file);
   const failing = (action: string) => (error: unknown): never => {
     throw storageFailure(action, path, name, error);
   };
@@ -142,8 +147,9 @@ function fileSink(
   };
   return {
     path,
+    temporary,
     get place() {
-      return placeOf(join(realPath(dirname(target)), basename(target)), file);
+      return placeOf(join(realPath(dirname(target)), basename(target)), temporary);
     },
     write: (pieces) => file.writev(pieces).catch(notWritten),
     end: () => file.end().catch(notCompleted),

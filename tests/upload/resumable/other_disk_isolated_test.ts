@@ -1,9 +1,12 @@
 /** Resumable uploads whose name is in a folder of another file system than their data, as a volume of a container is. */
 import assert from "node:assert/strict";
-import { readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
+import type { ProcessLock } from "../../../lib/files/internal.ts";
 import { createUploadHandler, type UploadHandlerOptions } from "../../../lib/upload/mod.ts";
+import { DiskSession, folderOf, recordIn } from "../../../lib/upload/session/disk_session.ts";
+import type { SessionRecord } from "../../../lib/upload/session/session_storage.ts";
 import { cannotMount, onSmallDisk } from "../faults/small_disk.ts";
 import { inUploads } from "../handler/serving_handler.ts";
 import { filesIn } from "./exchange_case.ts";
@@ -75,6 +78,33 @@ for (const isReplaced of [false, true]) {
         assert.deepEqual(await filesIn(directory), { "disk/note": isReplaced ? "other" : "first" });
       });
     },
+  );
+}
+
+for (const overwrite of [false, true]) {
+  test(
+    `a file with its name on another file system is stored, though the server ends then, with overwrite: ${overwrite}`,
+    { skip: cannotMount },
+    () =>
+      onOtherDisk({}, async (_, directory) => {
+        const folder = folderOf(directory, "id");
+        const [data, file] = [join(folder, "data"), join(directory, "disk/note")];
+        const ended = (): void => assert.ok(!existsSync(file), "the server notes more");
+        const lock = { requireHeld: ended } as unknown as ProcessLock;
+        const open = (record: object): DiskSession =>
+          new DiskSession("id", directory, {}, lock, record as SessionRecord);
+        mkdirSync(folder, { recursive: true });
+        writeFileSync(data, "first");
+        const first = open({});
+        await first.save({ version: 1, state: "storing", fields: {} } as unknown as SessionRecord);
+        await first.store("disk/note", { overwrite, claim: undefined });
+        for (const isLeft of [true, false]) {
+          if (isLeft) writeFileSync(data, "first");
+          await open(recordIn(folder)!).store("disk/note", { overwrite, claim: undefined });
+          assert.ok(!existsSync(data));
+        }
+        assert.deepEqual(await filesIn(directory), { "disk/note": "first" });
+      }),
   );
 }
 
