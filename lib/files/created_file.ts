@@ -50,18 +50,16 @@ export function isSameFile(one: FileIdentity, other: FileIdentity): boolean {
 }
 
 /**
- * Removes the file at `path` if it still has an identity. The check and the removal run in one turn of the event loop,
- * so that no other code of this process runs in between.
+ * Removes the file at `path` if it still has an identity, unless it is to be kept. The check and the removal run in one
+ * turn of the event loop, so that no other code of this process runs in between.
  */
-export async function removeIfSame(
-  path: string,
-  identity: FileIdentity,
-): Promise<Extract<Undone, "undone" | "changed" | "missing">> {
+export async function removeIfSame(path: string, identity: FileIdentity, isKept = false): Promise<Undone> {
   return await whileRefused(() => {
     try {
       const status = lstatSync(path, { bigint: true, throwIfNoEntry: false });
       if (status === undefined) return "missing";
       if (!isSameFile(identityIn(status), identity)) return "changed";
+      if (isKept) return "kept";
       unlinkSync(path);
       return "undone";
     } catch (error) {
@@ -109,8 +107,7 @@ export class CreatedFile implements Undoable {
   }
 
   async undo(): Promise<Undone> {
-    if (this.replaced) return "kept";
-    return await removeIfSame(this.path, this.#identity).catch(() => "kept");
+    return await removeIfSame(this.path, this.#identity, this.replaced).catch(() => "kept");
   }
 }
 

@@ -198,15 +198,7 @@ for (const [way, take] of Object.entries(takes)) {
           if (acts[name](folder, model, fresh)) told.push(name);
         }
         const isOurs = model.ours.has(NAME);
-        const expected: Undone = isOurs && isThere
-          ? "kept"
-          : isOurs
-          ? "undone"
-          : isThere && replace
-          ? "kept"
-          : model.files.has(NAME)
-          ? "changed"
-          : "missing";
+        const expected: Undone = isOurs ? isThere ? "kept" : "undone" : model.files.has(NAME) ? "changed" : "missing";
         if (expected === "undone") model.files.delete(NAME);
         const outcomes: Undone[] = [];
         for (const each of made) outcomes.push(await each.undo());
@@ -291,6 +283,16 @@ test("undoAll() undoes the newest first, all of them, whatever each comes to", a
   })));
   assert.deepEqual(undone, [3, 2, 1, 0]);
 });
+
+test("the undo of a replacement that failed does not report the object that stays as the created file", () =>
+  inFolder(async (folder) => {
+    const [path, temporary] = [join(folder, NAME), temporaryPath(join(folder, NAME))];
+    await writeFile(temporary, OURS);
+    await mkdir(path);
+    const made: Undoable[] = [];
+    await assert.rejects(CreatedFile.take(temporary, path, { replace: true, atOnce: false }, made));
+    assert.deepEqual(await undoAll(made), ["changed"]);
+  }));
 
 test("an undo that the system refuses leaves the file, and never rejects", () =>
   inFolder(async (folder) => {
