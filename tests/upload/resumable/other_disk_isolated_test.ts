@@ -1,6 +1,6 @@
 /** Resumable uploads whose name is in a folder of another file system than their data, as a volume of a container is. */
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import type { ProcessLock } from "../../../lib/files/internal.ts";
@@ -89,7 +89,8 @@ for (const overwrite of [false, true]) {
       onOtherDisk({}, async (_, directory) => {
         const folder = folderOf(directory, "id");
         const [data, file] = [join(folder, "data"), join(directory, "disk/note")];
-        const ended = (): void => assert.ok(!existsSync(file), "the server notes more");
+        const isStored = (): boolean => existsSync(file) && readFileSync(file, "utf8") === "first";
+        const ended = (): void => assert.ok(!isStored(), "the server notes more");
         const lock = { requireHeld: ended } as unknown as ProcessLock;
         const open = (record: object): DiskSession =>
           new DiskSession("id", directory, {}, lock, record as SessionRecord);
@@ -97,6 +98,7 @@ for (const overwrite of [false, true]) {
         writeFileSync(data, "first");
         const first = open({});
         await first.save({ version: 1, state: "storing", fields: {} } as unknown as SessionRecord);
+        if (overwrite) writeFileSync(file, "another sender's");
         await first.store("disk/note", { overwrite, claim: undefined });
         for (const isLeft of [true, false]) {
           if (isLeft) writeFileSync(data, "first");
