@@ -41,6 +41,7 @@ export interface Asked {
   readonly index: number;
   readonly operation: string;
   readonly key: string;
+  readonly query: URLSearchParams;
 }
 
 /** The rules of a store in addition to those common to all: sizes and numbers of parts and copies. */
@@ -185,7 +186,7 @@ export class FakeStore {
     const path = decodeURIComponent(req.url!.split("?")[0]);
     const key = path.slice(path.indexOf(`/${BUCKET}`) + `/${BUCKET}/`.length);
     const operation = operationOf(req.method!, key, url.searchParams, req);
-    const fault = this.#fault({ index: this.asked.length, operation, key });
+    const fault = this.#fault({ index: this.asked.length, operation, key, query: url.searchParams });
     this.asked.push(`${operation} ${key}`.trim());
     if (fault === "stall") return;
     if (fault === "reset") return void req.socket.destroy();

@@ -139,6 +139,29 @@ test("an upload whose answer was lost does not take a failing form's equal objec
     assert.deepEqual(textsOf(store), {});
   }));
 
+for (const overwrite of [false, true]) {
+  test(`without the right to remove versions, a form that fails leaves only what may have replaced others, with overwrite: ${overwrite}`, () =>
+    withStore(async (store) => {
+      store.rules = { keepsVersions: true };
+      const send = senderTo(store.bucket({ retries: 0 }), overwrite);
+      store.fails(({ operation, key, query }) => {
+        const isRefused = operation === "PutObject" ? key === "refused" : query.has("versionId");
+        return isRefused ? { status: 403 } : undefined;
+      });
+      const response = await send({ a: "1", refused: "" });
+      assert.deepEqual((await response.json()).kept, overwrite ? ["a"] : undefined);
+      assert.deepEqual(textsOf(store), overwrite ? { a: "1" } : {});
+    }));
+}
+
+test("without the right to read, the files that a failed form stored are reported, and none that it did not store", () =>
+  withStore(async (store) => {
+    const send = senderTo(store.bucket({ retries: 0 }), false);
+    store.fails(({ operation, key }) => operation === "HeadObject" || key === "refused" ? { status: 403 } : undefined);
+    assert.deepEqual((await (await send({ a: "1", refused: "" })).json()).kept, ["a"]);
+    assert.deepEqual(textsOf(store), { a: "1" });
+  }));
+
 test("a removal that fails is reported, and not sent again", () =>
   withStore(async (store) => {
     const send = senderTo(store.bucket(), false);
