@@ -30,6 +30,7 @@ export class FollowedSeries implements FileSequence {
   }
 
   async first(warn: (error: Error) => void, position?: FollowPosition): Promise<FollowedFile[]> {
+    this.#ahead = [];
     const start = position ?? this.#start;
     const file = start === "end"
       ? await this.#last()

@@ -61,8 +61,11 @@ async function following(
   const source = new FollowSource(files.of(sequence), { interval: 3, onWarning, signal: undefined });
   await source.open();
   const followed = new Following(new ReadableStream(source, { highWaterMark: 0 }));
-  await use(followed, files, warnings);
-  await followed.cancel();
+  try {
+    await use(followed, files, warnings);
+  } finally {
+    await followed.cancel();
+  }
 }
 
 for (const isSeries of [false, true]) {
@@ -120,3 +123,16 @@ for (const isSeries of [false, true]) {
       });
     }));
 }
+
+test("followFile() reads the files of a series that were opened ahead when a server forgets its open files", () =>
+  inFolder(async (folder) => {
+    const lines = Array.from({ length: 6 }, (_, i) => `line ${i + 1}\n`);
+    for (const [i, line] of lines.entries()) await writeFile(join(folder, `app-0000${i + 1}.log`), line);
+    const sequence = new FollowedSeries(join(folder, "app.log"), "beginning");
+    await following(sequence, async (followed, files) => {
+      while (sequence.number < 3) await Promise.all([followed.read(), pause(5)]);
+      const read = followed.text.length;
+      files.forget();
+      assert.equal(await followed.reach(42), lines.join(""), `the first ${read} bytes were read before`);
+    });
+  }));
