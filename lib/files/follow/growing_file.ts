@@ -100,17 +100,19 @@ export class GrowingFile implements FollowedFile {
     this.identity = { ...this.identity, time: Math.floor(mtimeMs) };
     // overlayfs changes the birth as it copies the file from an image's layer.
     if (Math.abs(birthtimeMs - this.identity.born) > 1) this.identity = identityOf(this.#file.exactStatus());
-    const most = Math.min(READ_SIZE, known + Math.min(wanted, Math.max(LINE_SIZE, size - this.place.end)));
-    // `new Uint8Array(most)` would clear memory that was used before.
-    if (!(this.#memory?.length! >= most)) this.#memory = new Uint8Array(Buffer.allocUnsafeSlow(most).buffer);
+    const room = Math.min(READ_SIZE, known + Math.min(wanted, Math.max(LINE_SIZE, size - this.place.end)));
+    // `new Uint8Array(room)` would clear memory that was used before.
+    if (!(this.#memory?.length! >= room)) this.#memory = new Uint8Array(Buffer.allocUnsafeSlow(room).buffer);
     const bytes = this.#memory!;
-    const length = await this.#file.read(bytes.subarray(0, most), this.place.end - known);
+    const length = await this.#file.read(bytes.subarray(0, room), this.place.end - known);
     const isSame = length >= known && Buffer.compare(this.#proof, bytes.subarray(0, known)) === 0;
     const isCompared = isSame && length === known && mtimeMs === this.#comparedAt;
     this.#comparedAt = mtimeMs;
-    const isAnew = !isCompared && !await this.#isProven(Math.min(size, this.place.end - known), isSame);
+    // The file may be truncated before the read, and continued while its first bytes are compared.
+    const most = Math.min(size, isSame ? size : this.#file.size(), this.place.end - known);
+    const isAnew = !isCompared && !await this.#isProven(most, isSame);
     if (isSame && !isAnew) return length === known ? undefined : this.#taken(bytes, known, length);
-    this.#lose(isAnew || this.#beginsAnew ? 0 : this.#sameLines(bytes.subarray(0, length)));
+    this.#lose(isAnew || this.#beginsAnew ? 0 : length === 0 ? most : this.#sameLines(bytes.subarray(0, length)));
     return size > 0 ? await this.read(wanted) : undefined;
   }
 
@@ -159,7 +161,6 @@ export class GrowingFile implements FollowedFile {
 
   /** Returns the end of the unchanged whole lines in a series; `bytes` now take the place of the proof. */
   #sameLines(bytes: Uint8Array): number {
-    if (bytes.length === 0) return this.#file.size(); // more bytes were truncated than the proof contains
     const other = this.#proof.findIndex((byte, i) => byte !== bytes[i]);
     const same = this.#proof.lastIndexOf(LINE_FEED, other - 1) + 1;
     const start = this.place.end - this.#proof.length;

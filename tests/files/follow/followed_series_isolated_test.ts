@@ -7,6 +7,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { gzipSync } from "node:zlib";
 import { followFile, RotatingFileWritable, type RotationOptions } from "../../../lib/files/mod.ts";
+import { OpenFile } from "../../../lib/files/open_file.ts";
 import { SeriesRecord } from "../../../lib/files/series/series_record.ts";
 import { LineStream } from "../../../lib/text/mod.ts";
 import { inFolder } from "../../support/folders.ts";
@@ -383,6 +384,24 @@ test("followFile() reads a file that is written anew alone of its series, and no
     await writeFile(join(folder, "next"), "LINE 2\n");
     await rename(join(folder, "next"), fileOf(2));
     assert.equal(await followed.reach(21), "line 1\nline 2\nLINE 2\n");
+    await followed.cancel();
+  }));
+
+test("followFile() loses and repeats no line if a failed write is truncated as a file of a series is read, and another one follows", (context) =>
+  inFolder(async (folder) => {
+    const path = join(folder, "app-00001.log");
+    const [before, failed, after] = [60, 3000, 10].map((count) => [...numbered(count, 2 * count)].join(""));
+    await writeFile(path, before + failed);
+    const followed = new Following(await followFile(join(folder, name), { series: true, start: "beginning" }));
+    await followed.reach(before.length + failed.length);
+    const { read } = OpenFile.prototype;
+    let calls = 0;
+    context.mock.method(OpenFile.prototype, "read", async function (this: OpenFile, ...args: Parameters<typeof read>) {
+      if (++calls === 1) await truncate(path, before.length);
+      if (calls === 2) await appendFile(path, after);
+      return await read.apply(this, args);
+    });
+    assert.equal(await followed.reach(before.length + failed.length + after.length), before + failed + after);
     await followed.cancel();
   }));
 
