@@ -226,10 +226,10 @@ export class DiskSession implements OpenSession {
   }
 }
 
-/** Returns the identity of a file that renames, restarts and mounts keep, and that a write changes; birth times may be none. */
+/** Returns the identity of a file that renames, restarts and mounts keep, and that a write changes: without births, in Deno's ms. */
 function identityAt(path: string): string | undefined {
   const status = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  return status && [status.ino, status.size, status.mtimeNs].join(" ");
+  return status && [status.ino, status.size, status.mtimeMs].join(" ");
 }
 
 export function folderOf(directory: string, id: string): string {

@@ -1,6 +1,6 @@
 /** Complete uploads: what responses and objects contain, and what a repeated completion must leave. */
 import assert from "node:assert/strict";
-import { renameSync } from "node:fs";
+import { lstatSync, renameSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { type CompletedUpload, createUploadHandler, type UploadHandlerOptions } from "../../../lib/upload/mod.ts";
@@ -108,6 +108,22 @@ test("disk: an upload whose file onComplete() moved before it failed is not repo
     assert.equal((await ask("PATCH", upload, append(2), "")).status, 500);
     assert.equal((await ask("HEAD", upload)).status, 409);
     assert.deepEqual([calls, await files()], [1, { moved: "v1" }]);
+  }));
+
+test("disk: an upload whose onComplete() failed is reported again on a runtime that gives times in ms", () =>
+  inUploads(async (directory) => {
+    let calls = 0;
+    const onComplete = ({ path }: CompletedUpload): void => {
+      if (calls++ > 0) return;
+      const time = (Math.floor(lstatSync(path!).mtimeMs) + 0.5) / 1000;
+      utimesSync(path!, time, time);
+      throw new Error("the database is down");
+    };
+    const { ask } = sceneOf({ directory, onComplete }, () => filesIn(directory));
+    const upload = (await ask("PUT", "/w", { "upload-complete": "?0" }, "v1")).headers.get("location")!;
+    assert.equal((await ask("PATCH", upload, append(2), "")).status, 500);
+    assert.equal((await ask("HEAD", upload)).status, 204);
+    assert.equal(calls, 2);
   }));
 
 test("bucket: a first attempt to store an upload replaces what another sender has just stored", () =>
