@@ -76,14 +76,14 @@ export async function isAbandonedTemporary(file: string | URL): Promise<boolean>
 }
 
 /**
- * Returns the time in ms since 1970 at which a file, or any entry of a folder, was last changed: the latest time of its
- * status, since the modification time may be set, and FAT has no change time, which is then in 1601. Infinity if it
- * disappears meanwhile.
+ * Returns the time in ms since 1970 at which a file, or any entry of a folder, was last changed: the change time of its
+ * status, since the modification time may be set. FAT has no change time, which is then in 1601. Infinity if it disappears
+ * meanwhile.
  */
 async function lastTouched(path: string): Promise<number> {
   const status = await lstat(path).catch(() => undefined);
   if (status === undefined) return Infinity;
-  let touched = Math.max(status.mtimeMs, status.ctimeMs, status.birthtimeMs);
+  let touched = status.ctimeMs > 0 ? status.ctimeMs : Math.max(status.mtimeMs, status.birthtimeMs);
   if (!status.isDirectory()) return touched;
   const names = await readdir(path).catch(() => undefined);
   if (names === undefined) return Infinity;
