@@ -104,9 +104,12 @@ function numberIn(file: string): string {
   return file.slice(file.indexOf(" "));
 }
 
-/** Whether a file is on the position's disk; overlayfs copies a file of a lower layer at its first write, and keeps its number. */
-async function isOnSameDisk({ identity, path }: Candidate, { file }: FollowPosition): Promise<boolean> {
-  if (identity.file === file && isPermitted("diskType")) {
+/**
+ * Whether a file is on the position's disk. Overlayfs copies a file of an image's layer, unpacked after its last write, at
+ * its first one, and keeps its number; a file that was written since its birth may have left its number to a new one.
+ */
+async function isOnSameDisk({ identity, path }: Candidate, { file, born, time }: FollowPosition): Promise<boolean> {
+  if (identity.file === file && time < born && isPermitted("diskType")) {
     return (await unlessMissing(statfs(path)))?.type !== OVERLAYFS;
   }
   return identity.file.startsWith(file.slice(0, file.indexOf(" ") + 1));

@@ -385,6 +385,7 @@ test("followFile() goes on behind a position in a file that overlayfs has copied
     for (const name of ["lower", "upper", "work", "merged"]) await mkdir(at(name));
     await writeFile(at("lower/app.log"), "one\ntwo\n");
     await writeFile(at("lower/app-00001.log"), "one\ntwo\n");
+    for (const name of ["app.log", "app-00001.log"]) await utimes(at(`lower/${name}`), 1e9, 1e9); // as unpacked
     const options = `lowerdir=${at("lower")},upperdir=${at("upper")},workdir=${at("work")}`;
     const mount = spawnSync("mount", ["-t", "overlay", "-o", options, "overlay", at("merged")]);
     if (mount.status !== 0) return context.skip(`overlayfs cannot be mounted: ${mount.stderr}`);
@@ -399,6 +400,15 @@ test("followFile() goes on behind a position in a file that overlayfs has copied
         assert.equal(await readFrom(path, position, 6, { onWarning, series }), "three\n");
         assert.match(warnings.join(), /is on another disk or layer/);
       }
+      const path = at("merged/new.log");
+      await writeFile(path, "one\ntwo\n");
+      const position = await positionAfter(path, 8, {});
+      await pause(20);
+      await rm(path);
+      await writeFile(path, "one\ntwo\nthree\n");
+      const { dev, ino } = await stat(path, { bigint: true }); // ext4 gives a new file the number of a removed one
+      const start = { ...position, file: `${dev} ${ino}` };
+      assert.equal(await readFrom(path, start, 14, { onWarning() {} }), "one\ntwo\nthree\n");
     } finally {
       spawnSync("umount", ["--lazy", at("merged")]);
     }
