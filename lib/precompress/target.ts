@@ -15,12 +15,16 @@ import {
   takeName,
   writeAtomically,
 } from "../files/internal.ts";
+import { sleep } from "../timers/mod.ts";
 import { type FormerRuns, LINK_ON_THE_WAY } from "./former_runs.ts";
 import { FolderChangedError, Journal, type JournalEntry } from "./journal.ts";
 import { manifestName, manifestText, readManifestText } from "./manifest.ts";
 import { cannotWrite } from "./problem.ts";
 import type { FileRecord } from "./records.ts";
 import type { FoundFile } from "./walk.ts";
+
+/** The maximum steps in ms of the clock that file systems use for times. */
+const CLOCK_STEP = 20;
 
 /** A temporary file that is complete except for its name. */
 export interface Finished {
@@ -152,10 +156,11 @@ export class Target {
     await utimes(place, modified, modified);
   }
 
-  /** Returns a time before the present by the file system's clock, in whole ms; 0 if the folder cannot be written to. */
+  /** Returns a time after all changes so far, and before all later ones, by the file system's clock in whole ms; 0 if the folder cannot be written to. */
   async now(): Promise<number> {
     const path = this.#former.folder.temporaryFor(manifestName);
     try {
+      await sleep(CLOCK_STEP);
       await writeFile(path, "");
       return Math.floor((await stat(path)).mtimeMs) - 1;
     } catch {

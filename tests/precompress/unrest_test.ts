@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { renameSync, writeFileSync } from "node:fs";
-import { chmod, mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
@@ -76,6 +76,14 @@ test(
       assert.equal(await isMarked(), undefined);
     }),
 );
+
+test("a run's last look is later than all changes by itself, by the file system's clock: servers trust its records", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, { "sub/a.txt": sourceText(3000, 1) });
+    await precompress(folder, { ...quick, formats: ["gzip"] });
+    const { mtimeMs } = await stat(join(folder, manifestName));
+    for (const path of ["sub", "sub/a.txt.gz"]) assert.ok((await stat(join(folder, path))).ctimeMs < mtimeMs, path);
+  }));
 
 test("whenever a file changes during a run, no server is told that its variants, or its hash, are of its content", () =>
   inFolder(async (folder) => {

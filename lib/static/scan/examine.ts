@@ -12,7 +12,7 @@ import {
   reasonOf,
 } from "./file_content.ts";
 import type { FileColumns } from "./found_files.ts";
-import { isAsAt } from "./manifest_records.ts";
+import { folderOf, isAsAt } from "./manifest_records.ts";
 import { SMALL_BODY } from "./memory.ts";
 import type { VariantKind, Warn } from "./representation.ts";
 
@@ -22,8 +22,8 @@ export interface Scan {
   readonly found: FileColumns;
   /** The time of the last look of the manifest's run; undefined if there is no manifest. */
   readonly lookedAt: number | undefined;
-  /** The folders that were moved to their places since. */
-  readonly moved: readonly string[];
+  /** The folders that may have been moved to their places since. */
+  readonly moved: ReadonlySet<string>;
   /** The paths of files whose records are not trusted. */
   readonly doubted: ReadonlySet<string>;
   /** The size in bytes above which files are identified by their status. */
@@ -137,7 +137,7 @@ function isVouchedFor(file: number, index: number, { found, lookedAt, moved }: S
   const path = found.realPathOf(file, index);
   const now = fileStatus(path);
   if (!now.isFile || now.size !== found.contents.sizeOf(index) || !isAsAt(lookedAt, now)) return false;
-  if (moved.some((folder) => path.startsWith(folder))) return false;
+  if (moved.has(folderOf(path))) return false;
   const number = fileNumber(now, () => lstatSync(path, { bigint: true }));
   found.see(index, { mtimeMs: now.mtimeMs, number });
   return true;

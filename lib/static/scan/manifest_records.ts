@@ -1,12 +1,20 @@
 import { closeSync, lstatSync, type Stats } from "node:fs";
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import process from "node:process";
 import { whileRefused } from "../../files/internal.ts";
 import { generationOf, ManifestLines } from "../../precompress/internal.ts";
-import { manifestName, readManifest } from "../../precompress/mod.ts";
+import { type FileRecord, manifestName, readManifest } from "../../precompress/mod.ts";
 import type { FileStatus } from "../../runtime/mod.ts";
 import type { TurnSlicer } from "../../timers/mod.ts";
-import { isShortage, latestTime, openToRead, readFullyLater, reasonOf, WHILE_REFUSED } from "./file_content.ts";
+import {
+  isShortage,
+  type LargeContents,
+  latestTime,
+  openToRead,
+  readFullyLater,
+  reasonOf,
+  WHILE_REFUSED,
+} from "./file_content.ts";
 import type { FileColumns } from "./found_files.ts";
 import type { VariantKind, Warn } from "./representation.ts";
 
@@ -42,33 +50,21 @@ export async function readManifestLines(
   }
 }
 
-export interface RecordedContent {
-  readonly size: number;
-  /** The SHA-256 in hexadecimal; only its length is checked here, its digits when they are decoded. */
-  readonly sha256: string;
-}
-
 /** The number of hexadecimal digits of a SHA-256. */
 const DIGITS = 64;
 /** The states of variants that exist and decode to their file. */
 const isThere: ReadonlySet<unknown> = new Set(["kept", "found"]);
 
-/** Returns the content in a manifest's record, which may be any JSON; undefined if it is invalid. */
-export function recordedContent(record: unknown): RecordedContent | undefined {
+/** Returns the content in a manifest's record, which may be any JSON; undefined if it is invalid. Digits are not checked. */
+function recordedContent(record: unknown): Pick<FileRecord, "size" | "sha256"> | undefined {
   const size = ownValue(record, "size");
   const sha256 = ownValue(record, "unread") === true ? undefined : hashAt(record, "sha256");
   if (sha256 === undefined || !Number.isSafeInteger(size) || (size as number) < 0) return undefined;
   return { size: size as number, sha256 };
 }
 
-/** Returns whether a file's record marks it as immutable; undefined if it does not say. */
-export function recordedImmutable(record: unknown): boolean | undefined {
-  const immutable = ownValue(record, "immutable");
-  return typeof immutable === "boolean" ? immutable : undefined;
-}
-
 /** Returns the SHA-256 in base64 of the dictionary of a file's deltas. */
-export function recordedDictionary(record: unknown, { dictionary, format }: VariantKind): string | undefined {
+function recordedDictionary(record: unknown, { dictionary, format }: VariantKind): string | undefined {
   const age = generationOf(format);
   const former = age === 0
     ? ownValue(record, "dictionary")
@@ -103,12 +99,28 @@ export function isAsAt(
   return lookedAt !== undefined && ctimeMs >= 0 && Math.max(mtimeMs, latestTime(ctimeMs)) < lookedAt;
 }
 
-/** Returns the folders below the root that were moved since a look: an entry's change gives a folder one mtime and ctime. */
-export function movedSince(lookedAt: number | undefined, [, ...folders]: readonly string[]): string[] {
-  return folders.filter((folder) => {
+/** Returns the folder of a file or folder, with a separator at its end. */
+export function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf(sep, path.length - 2) + 1);
+}
+
+/**
+ * Returns the folders below the root that may have been moved to their places since a look, or mounted there, with the
+ * folders in them. A folder in which an entry has changed counts as moved, unless a scan before the change saw it.
+ */
+export function movedSince(lookedAt: number, { folders }: FileColumns, large: LargeContents): ReadonlySet<string> {
+  const moved = new Set<string>();
+  const seen = new Map<string, string>();
+  const { dev } = lstatSync(folders[0]);
+  for (const folder of folders.slice(1)) {
     const found = lstatSync(folder, { throwIfNoEntry: false });
-    return found !== undefined && found.ctimeMs !== found.mtimeMs && !isAsAt(lookedAt, found);
-  });
+    const identity = `${lookedAt} ${found?.dev} ${found?.ino}`;
+    const isSame = found?.dev === dev && (isAsAt(lookedAt, found) || large.folders.get(folder) === identity);
+    if (!isSame || moved.has(folderOf(folder))) moved.add(folder);
+    else seen.set(folder, identity);
+  }
+  large.folders = seen;
+  return moved;
 }
 
 /** Sets the contents of `found` by the manifest of `root`, without invalid records; returns the time of its run's last look. */
@@ -142,9 +154,9 @@ function takeRecord(path: string, record: unknown, found: FileColumns): void {
   if (file === undefined) return;
   const { contents, dictionaries } = found;
   const first = found.firstOf(file);
-  const immutable = recordedImmutable(record);
-  if (immutable !== undefined) found.immutable ??= new Set();
-  if (immutable) found.immutable!.add(file);
+  const immutable = ownValue(record, "immutable");
+  if (typeof immutable === "boolean") found.immutable ??= new Set();
+  if (immutable === true) found.immutable!.add(file);
   else found.immutable?.delete(file);
   if (typeof ownValue(record, "madeOf") === "string") found.siteDictionary = file;
   const end = found.firstOf(file + 1);

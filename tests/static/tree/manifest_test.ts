@@ -133,6 +133,9 @@ const swapFolders: Trick = async (at) => {
   return at;
 };
 
+/** Changes an entry of a folder, whose two times are then the same. */
+const addEntry: Trick = (at) => writeFile(join(at, "v1", "new.txt"), "new").then(() => at);
+
 /** Gives the manifest a later ctime, as if all changes so far had been made during the run. */
 const touchManifest: Trick = (at) => chmod(join(at, manifestName), 0o644).then(() => at);
 
@@ -146,7 +149,7 @@ const trick: fc.Arbitrary<Trick> = fc.oneof(
   ).map((all) => edit(...all)),
   fc.tuple(fc.boolean(), fc.nat(9)).map((all) => copy(...all)),
   fc.constantFrom("v1", "v2").map(relink),
-  fc.constantFrom(touchManifest, swapFolders),
+  fc.constantFrom(touchManifest, swapFolders, addEntry),
   fc.constant((at: string) => precompress(at, { minSize: 1e9 }).then(() => at)),
 );
 
@@ -156,7 +159,7 @@ const known: [Trick[]][] = [
   [[unseen, touchManifest]],
   ...[0, 1, 2, 3, 4].flatMap((order) => [true, false].map((keeps): [Trick[]] => [[unseen, copy(keeps, order)]])),
   [[relink("v2")]],
-  [[swapFolders]],
+  [[swapFolders, addEntry]],
 ];
 
 test(
