@@ -82,7 +82,7 @@ export interface FileRecord {
   readonly place?: string;
   /** Whether the copy had the file before any run, so that no run changes or removes it. */
   readonly found?: true;
-  /** Whether the last run could not read the file: servers do not use the record, which is of an earlier run. */
+  /** Whether the file differs, or the last run could not read it: servers do not use the record, which is of earlier content. */
   readonly unread?: true;
   /** The variants made or rejected; none if the file was skipped. */
   readonly variants: Readonly<Partial<Record<VariantFormat | DeltaFormat, VariantRecord>>>;

@@ -42,10 +42,7 @@ export async function write(plan: Plan, make: Make, context: Context): Promise<C
   for (const work of plan.works) {
     if (!plan.failed.has(work.file.path)) recordWork(work, made.get(work) ?? new Map(), context);
   }
-  for (const path of plan.unknown) {
-    const record = ledger.records.get(path);
-    if (record) ledger.records.set(path, { ...record, unread: true });
-  }
+  for (const path of plan.unknown) distrust(path, ledger);
   dropGone(plan, context); // otherwise the variants of such files would own their places
   for (const extra of plan.extras) if (!plan.failed.has(extra.file.path)) recordExtra(extra, context);
   if (dryRun) return undefined;
@@ -200,14 +197,26 @@ async function removeStale(path: string, { ledger, target }: Context): Promise<v
   }
 }
 
-/** Removes the written variants of a file, and its record, unless one could not be removed. */
+/** Removes the written variants of a file, and its record. */
 async function dropVariants(path: string, context: Context): Promise<void> {
   const { ledger } = context;
   const { variants = {} } = ledger.records.get(path) ?? {};
-  const keptFormats = formats.filter(([format]) => variants[format] && isWritten(variants[format]));
-  const kept = keptFormats.map(([, suffix]) => path + suffix);
+  const written = formats.filter(([format]) => variants[format] && isWritten(variants[format]));
+  const kept = written.map(([, suffix]) => path + suffix);
   for (const variant of kept) await removeStale(variant, context);
-  if (!kept.some((variant) => ledger.stuck.has(variant))) ledger.records.delete(path);
+  forget(path, kept, ledger);
+}
+
+/** Drops the record of a file that is not as recorded, unless an output of it could not be removed. */
+function forget(path: string, outputs: readonly string[], ledger: RunLog): void {
+  if (outputs.some((output) => ledger.stuck.has(output))) distrust(path, ledger);
+  else ledger.records.delete(path);
+}
+
+/** Marks a record, if there is one, as that of an earlier content. */
+function distrust(path: string, { records }: RunLog): void {
+  const record = records.get(path);
+  if (record) records.set(path, { ...record, unread: true });
 }
 
 async function makeCopy(copy: Copy, { former, ledger, places, settings, target }: Context): Promise<boolean> {
@@ -314,6 +323,6 @@ function dropGone(plan: Plan, { former, ledger }: Context): void {
   for (const [path, { variants }] of former.records) {
     if (present.has(path) || plan.unknown.has(path)) continue;
     const outputs = [path, ...Object.keys(variants).map((format) => variantPath(path, format as VariantFormat))];
-    if (!outputs.some((output) => ledger.stuck.has(output))) ledger.records.delete(path);
+    forget(path, outputs, ledger);
   }
 }

@@ -6,6 +6,7 @@ import process from "node:process";
 import test from "node:test";
 import { decompress } from "../../lib/codecs/mod.ts";
 import { manifestName, precompress, type PrecompressProgress, readManifest } from "../../lib/precompress/mod.ts";
+import { Target } from "../../lib/precompress/target.ts";
 import { createStaticHandler } from "../../lib/static/mod.ts";
 import { sourceText } from "../support/bytes.ts";
 import { inFolder, listed, writeTree } from "../support/folders.ts";
@@ -76,6 +77,26 @@ test(
       assert.equal(await isMarked(), undefined);
     }),
 );
+
+test("the record of a file that changes during a run is marked if its variant cannot be removed", (t) =>
+  inFolder(async (folder) => {
+    const options = { ...quick, formats: ["gzip"] } as const;
+    await writeTree(folder, { "a.txt": sourceText(3000, 1) });
+    await precompress(folder, options);
+    await writeTree(folder, { "b.txt": sourceText(3000, 2) });
+    const { now } = Target.prototype;
+    t.mock.method(Target.prototype, "now", async function (this: Target) {
+      await writeTree(folder, { "a.txt": sourceText(3000, 3) });
+      return await now.call(this);
+    });
+    t.mock.method(Target.prototype, "remove", () => Promise.reject(new Error("EPERM")));
+    const paths = (await precompress(folder, options)).problems.map(({ path }) => path);
+    assert.deepEqual(paths, ["a.txt", "a.txt.gz"]);
+    assert.equal((await readManifest(folder))!.files["a.txt"]!.unread, true);
+    t.mock.restoreAll();
+    assert.deepEqual((await precompress(folder, options)).problems, []);
+    assert.equal((await readManifest(folder))!.files["a.txt"]!.unread, undefined);
+  }));
 
 test("a run's last look is later than all changes by itself, by the file system's clock: servers trust its records", () =>
   inFolder(async (folder) => {

@@ -3,7 +3,7 @@ import { join, sep } from "node:path";
 import process from "node:process";
 import { whileRefused } from "../../files/internal.ts";
 import { generationOf, ManifestLines } from "../../precompress/internal.ts";
-import { type FileRecord, manifestName, readManifest } from "../../precompress/mod.ts";
+import { manifestName, readManifest } from "../../precompress/mod.ts";
 import type { FileStatus } from "../../runtime/mod.ts";
 import type { TurnSlicer } from "../../timers/mod.ts";
 import {
@@ -54,14 +54,6 @@ export async function readManifestLines(
 const DIGITS = 64;
 /** The states of variants that exist and decode to their file. */
 const isThere: ReadonlySet<unknown> = new Set(["kept", "found"]);
-
-/** Returns the content in a manifest's record, which may be any JSON; undefined if it is invalid. Digits are not checked. */
-function recordedContent(record: unknown): Pick<FileRecord, "size" | "sha256"> | undefined {
-  const size = ownValue(record, "size");
-  const sha256 = ownValue(record, "unread") === true ? undefined : hashAt(record, "sha256");
-  if (sha256 === undefined || !Number.isSafeInteger(size) || (size as number) < 0) return undefined;
-  return { size: size as number, sha256 };
-}
 
 /** Returns the SHA-256 in base64 of the dictionary of a file's deltas. */
 function recordedDictionary(record: unknown, { dictionary, format }: VariantKind): string | undefined {
@@ -163,11 +155,13 @@ function takeRecord(path: string, record: unknown, found: FileColumns): void {
   for (let i = first; i < end; i++) {
     const kind = found.kindOf(i);
     const own = kind ? ownValue(ownValue(record, "variants"), kind.format) : record;
-    const content = kind && !isThere.has(ownValue(own, "state")) ? undefined : recordedContent(own);
+    const isUsed = kind ? isThere.has(ownValue(own, "state")) : ownValue(own, "unread") !== true;
+    const [size, sha256] = [ownValue(own, "size"), isUsed ? hashAt(own, "sha256") : undefined];
     const dictionary = kind?.dictionary && recordedDictionary(record, kind);
     contents.clear(i); // a path may occur twice in the manifest
-    if (!content || (kind && !contents.has(first)) || (kind?.dictionary && dictionary === undefined)) continue;
-    contents.set(i, content.size, content.sha256, "hex");
+    if (sha256 === undefined || !Number.isSafeInteger(size) || (size as number) < 0) continue;
+    if ((kind && !contents.has(first)) || (kind?.dictionary && dictionary === undefined)) continue;
+    contents.set(i, size as number, sha256, "hex");
     if (dictionary !== undefined) dictionaries.set(i, dictionary);
   }
 }
