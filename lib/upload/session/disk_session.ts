@@ -184,7 +184,7 @@ export class DiskSession implements OpenSession {
   ): Promise<void> {
     const source = this.#data;
     const data = lstatSync(source, { bigint: true, throwIfNoEntry: false });
-    const { own = identityAt(source) } = this.record;
+    const { own = identityAt(source) ?? identityAt(reached) } = this.record; // none in records of version 0.2
     const isStored = own !== undefined && identityAt(reached) === own;
     // An earlier attempt has stored the file. The inode number is not reliable on every system.
     const isLeft = isStored && (data === undefined || data.nlink !== 1n || identityAt(source) !== own);

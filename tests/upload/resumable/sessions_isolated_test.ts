@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { link, mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
+import { link, mkdir, readdir, readFile, rename, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { createUploadHandler, UploadError } from "../../../lib/upload/mod.ts";
@@ -90,10 +90,11 @@ test("sessions that expired are removed, with nothing of others'", () =>
     assert.equal((await first({ request: ["HEAD", `/${kept}`] })).status, 204);
   }));
 
-/** The states after a kill during storing: with or without the file's final name. */
+/** The states after a kill during storing, as version 0.2 left them: with or without the file's final name. */
 const kills: Record<string, (session: string, file: string) => Promise<void>> = {
   "before the file has its name": async () => {},
   "while it has both names": (session, file) => link(join(session, "data"), file),
+  "after the file had its name": (session, file) => rename(join(session, "data"), file),
 };
 
 for (const [when, leave] of Object.entries(kills)) {
