@@ -53,13 +53,15 @@ export function endOnAbort(
   controller: ReadableByteStreamController,
   source: { cancel(): Promise<void> },
 ): () => void {
+  if (signal === undefined) return () => {};
+  const [stream, bytes] = [new WeakRef(controller), new WeakRef(source)]; // the signal may outlive an unreachable stream
   const onAbort = (): void => {
-    controller.error(signal!.reason);
-    source.cancel().catch(() => {}); // the reason of its end is already being thrown
+    stream.deref()?.error(signal.reason);
+    bytes.deref()?.cancel().catch(() => {}); // the reason of its end is already being thrown
   };
-  if (signal?.aborted) onAbort();
-  else signal?.addEventListener("abort", onAbort);
-  return () => signal?.removeEventListener("abort", onAbort);
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort);
+  return () => signal.removeEventListener("abort", onAbort);
 }
 
 class FileSource {

@@ -11,6 +11,7 @@ import { faceOf } from "../support/built_faces.ts";
 
 const {
   AtomicFile,
+  followFile,
   isTemporaryName,
   NumberFileWriter,
   openFileReadable,
@@ -23,6 +24,8 @@ const file = join(folder, "file");
 writeFileSync(file, new Uint8Array(1_500_000));
 const bytes = new Uint8Array(100);
 let made = 0;
+const { signal } = new AbortController();
+const openWith: (path: string, options: unknown) => ReturnType<typeof openFileReadable> = openFileReadable;
 const fresh = (): string => join(folder, `made-${made++}`);
 
 function release(resource: { releaseLock(): void }): void {
@@ -45,6 +48,9 @@ const ways: Readonly<Record<string, () => Promise<unknown>>> = {
     await reader.read(new Uint8Array(1000));
   },
   "reader that did not wait": async () => void (await openFileReadable(file)).getReader().read(),
+  "reader, with a signal": async () => await (await openWith(file, { signal })).getReader().read(),
+  "followed, with a signal": async () =>
+    await (await followFile(file, { start: "beginning", signal })).getReader().read(),
   cancelled: async () => await (await openFileReadable(file)).cancel(),
   "cancelled reader": async () => await (await openFileReadable(file)).getReader().cancel(),
   tee: async () => (await openFileReadable(file)).tee(),
@@ -95,6 +101,7 @@ for (const name of names) {
   for (let rest = 300; rest > 0 && (openFiles() > 0 || temporaries() > 0); rest--) await collected();
   console.log(`${name}: ${openFiles()} open, ${temporaries()} temporary`);
 }
+signal.throwIfAborted(); // the signal is reachable until here
 
 async function collected(): Promise<void> {
   collect();

@@ -31,6 +31,8 @@ const reading = [
   "released reader",
   "BYOB reader",
   "reader that did not wait",
+  "reader, with a signal",
+  "followed, with a signal",
   "cancelled",
   "cancelled reader",
   "tee",
@@ -82,7 +84,7 @@ test("a file is not closed while any part of its stream is read, whatever is col
     const file = join(folder, "file");
     await writeFile(file, noise(SIZE, 1));
     const ways = ["reader", "BYOB reader", "iterator", "branch of a tee", "response", "pipeTo()", "pipeThrough()"];
-    ways.push("pipe nobody waits for");
+    ways.push("pipe nobody waits for", "reader until an abort");
     const { code, stdout, stderr } = await collecting("kept_streams.ts", file, ...ways);
     const expected = ways.map((way) => `${way}: ${SIZE}\n`).join("");
     assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: expected, stderr: "" });

@@ -2,6 +2,7 @@
  * Reads the file that the first argument names in each of the ways that the others name, slowly and with much garbage
  * collected in between, holding no more of the stream than that takes; prints how many bytes there were.
  */
+import { statSync } from "node:fs";
 import process from "node:process";
 import type * as Files from "../../lib/files/mod.ts";
 import { faceOf } from "../support/built_faces.ts";
@@ -49,6 +50,15 @@ const ways: Readonly<Record<string, () => Promise<number>>> = {
   "BYOB reader": async () => {
     const reader = (await openFileReadable(file)).getReader({ mode: "byob" });
     return await lengthOf({ read: () => reader.read(new Uint8Array(300_000)) as ReturnType<Reader["read"]> });
+  },
+  "reader until an abort": async () => {
+    const open: (path: string, options: unknown) => ReturnType<typeof openFileReadable> = openFileReadable;
+    const control = new AbortController();
+    const reader = (await open(file, { signal: control.signal })).getReader();
+    await reader.read();
+    await collected();
+    control.abort();
+    return await reader.closed.then(() => 0, () => statSync(file).size);
   },
   iterator: async () => {
     let length = 0;
