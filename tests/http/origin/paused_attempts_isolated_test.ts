@@ -46,7 +46,7 @@ async function storm(protocol: Protocol, words: string, end: (socket: Socket) =>
   const client = new HttpClient({
     h2c: protocol === "h2c",
     connections: 32,
-    retries: ROUNDS,
+    retries: LOOPS * ROUNDS, // a lost request is first in the queue, and connections of one round open one after the other
     onEvent: ({ type }) => {
       if (type === "connect" || type === "connectFailed") attempts++;
     },
