@@ -201,15 +201,15 @@ async function removeStale(path: string, { ledger, target }: Context): Promise<v
 async function dropVariants(path: string, context: Context): Promise<void> {
   const { ledger } = context;
   const { variants = {} } = ledger.records.get(path) ?? {};
-  const written = formats.filter(([format]) => variants[format] && isWritten(variants[format]));
-  const kept = written.map(([, suffix]) => path + suffix);
-  for (const variant of kept) await removeStale(variant, context);
-  forget(path, kept, ledger);
+  for (const [format, suffix] of formats) {
+    if (variants[format] && isWritten(variants[format])) await removeStale(path + suffix, context);
+  }
+  forget(path, ledger);
 }
 
 /** Drops the record of a file that is not as recorded, unless an output of it could not be removed. */
-function forget(path: string, outputs: readonly string[], ledger: RunLog): void {
-  if (outputs.some((output) => ledger.stuck.has(output))) distrust(path, ledger);
+function forget(path: string, ledger: RunLog): void {
+  if (["", ...Object.values(extensions)].some((suffix) => ledger.stuck.has(path + suffix))) distrust(path, ledger);
   else ledger.records.delete(path);
 }
 
@@ -320,9 +320,7 @@ function recordExtra(extra: Copy, { ledger }: Context): void {
 /** Drops the records of missing files once all their variants are removed. */
 function dropGone(plan: Plan, { former, ledger }: Context): void {
   const present = new Set([...plan.works, ...plan.extras].map(({ file }) => file.path));
-  for (const [path, { variants }] of former.records) {
-    if (present.has(path) || plan.unknown.has(path)) continue;
-    const outputs = [path, ...Object.keys(variants).map((format) => variantPath(path, format as VariantFormat))];
-    forget(path, outputs, ledger);
+  for (const path of former.records.keys()) {
+    if (!present.has(path) && !plan.unknown.has(path)) forget(path, ledger);
   }
 }

@@ -69,9 +69,8 @@ function dictionaryFieldOf({ file, path, settings }: Resource, cacheControl: str
   const hash = settings.hashIn(file.path);
   if (!hash || !path.endsWith(file.path.slice(hash.start))) {
     // If two dictionaries match, browsers prefer one for documents to one for all requests.
-    return settings.siteDictionary && isDocument(file.path)
-      ? forDocuments(useAsDictionary(path))
-      : useAsDictionary(path);
+    const own = useAsDictionary(path);
+    return settings.siteDictionary && isDocument(file.path) ? forDocuments(own) : own;
   }
   if (hash.start === 0 || file.path[hash.start - 1] === "/") return "";
   const before = path.length - file.path.length; // the length of the path of the folder

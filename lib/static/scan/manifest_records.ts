@@ -6,15 +6,7 @@ import { generationOf, ManifestLines } from "../../precompress/internal.ts";
 import { manifestName, readManifest } from "../../precompress/mod.ts";
 import type { FileStatus } from "../../runtime/mod.ts";
 import type { TurnSlicer } from "../../timers/mod.ts";
-import {
-  isShortage,
-  type LargeContents,
-  latestTime,
-  openToRead,
-  readFullyLater,
-  reasonOf,
-  WHILE_REFUSED,
-} from "./file_content.ts";
+import { isShortage, latestTime, openToRead, readFullyLater, reasonOf, WHILE_REFUSED } from "./file_content.ts";
 import type { FileColumns } from "./found_files.ts";
 import type { VariantKind, Warn } from "./representation.ts";
 
@@ -84,11 +76,9 @@ function lookedAt({ mtimeMs, ctimeMs, birthtimeMs }: Stats): number {
 }
 
 /** Whether a file or folder is as at a look. Its ctime cannot be set: in a copy it is that of the copy. FAT has none on Windows. */
-export function isAsAt(
-  lookedAt: number | undefined,
-  { mtimeMs, ctimeMs }: Pick<FileStatus, "mtimeMs" | "ctimeMs">,
-): boolean {
-  return lookedAt !== undefined && ctimeMs >= 0 && Math.max(mtimeMs, latestTime(ctimeMs)) < lookedAt;
+export function isAsAt(lookedAt: number | undefined, file: Pick<FileStatus, "mtimeMs" | "ctimeMs">): boolean {
+  const latest = Math.max(file.mtimeMs, latestTime(file.ctimeMs));
+  return lookedAt !== undefined && file.ctimeMs >= 0 && latest < lookedAt;
 }
 
 /** Returns the folder of a file or folder, with a separator at its end. */
@@ -100,18 +90,22 @@ export function folderOf(path: string): string {
  * Returns the folders below the root that may have been moved to their places since a look, or mounted there, with the
  * folders in them. A folder in which an entry has changed counts as moved, unless a scan before the change saw it.
  */
-export function movedSince(lookedAt: number, { folders }: FileColumns, large: LargeContents): ReadonlySet<string> {
+export function movedSince(
+  lookedAt: number,
+  { folders }: FileColumns,
+  scans: { folders: ReadonlyMap<string, string> },
+): ReadonlySet<string> {
   const moved = new Set<string>();
   const seen = new Map<string, string>();
   const { dev } = lstatSync(folders[0]);
   for (const folder of folders.slice(1)) {
     const found = lstatSync(folder, { throwIfNoEntry: false });
     const identity = `${lookedAt} ${found?.dev} ${found?.ino}`;
-    const isSame = found?.dev === dev && (isAsAt(lookedAt, found) || large.folders.get(folder) === identity);
+    const isSame = found?.dev === dev && (isAsAt(lookedAt, found) || scans.folders.get(folder) === identity);
     if (!isSame || moved.has(folderOf(folder))) moved.add(folder);
     else seen.set(folder, identity);
   }
-  large.folders = seen;
+  scans.folders = seen;
   return moved;
 }
 

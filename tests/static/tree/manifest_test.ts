@@ -27,7 +27,7 @@ import { TurnSlicer } from "../../../lib/timers/mod.ts";
 import { inFolder, writeTree } from "../../support/folders.ts";
 import { madeOnce } from "../../support/made_once.ts";
 import { noise, sourceText } from "../../support/bytes.ts";
-import { all, codingsOf, putManifest, scanned, variantsOf } from "./scanned.ts";
+import { all, codingsOf, filesAge, putManifest, scanned, variantsOf } from "./scanned.ts";
 import { tries } from "../../support/long_run.ts";
 import { needs } from "../../support/needs.ts";
 
@@ -68,7 +68,7 @@ interface AnyRecord {
 
 test("files that the manifest vouches for are not read", () =>
   inSite(async (folder) => {
-    await setTimeout(1100); // on Deno a file's times have no parts of a second
+    await filesAge();
     await rewriteManifest(folder, (files) => {
       for (const record of Object.values(files)) record.sha256 = "ab".repeat(32);
       if (files["small.txt"]) files["small.txt"].unread = true;

@@ -5,6 +5,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import type { Representation, TreeFile } from "../../../lib/static/scan/representation.ts";
 import { scanTree } from "../../../lib/static/scan/scan_tree.ts";
 import { manifestName } from "../../../lib/precompress/mod.ts";
+import { runtime } from "../../support/runtime.ts";
 import { compress } from "../../../lib/codecs/mod.ts";
 
 /** The result of a scan. */
@@ -20,6 +21,11 @@ export async function scanned(folder: string, dotfiles = false): Promise<Scanned
   const warnings: string[] = [];
   const tree = await scanTree(folder, (path, message) => warnings.push(`${path}: ${message}`), { dotfiles });
   return { files: new Map([...tree].map((file) => [file.path, file])), warnings: warnings.sort() };
+}
+
+/** Waits until all files are certainly older than a look: by their times, which are whole seconds on Deno, and on FAT even ones. */
+export async function filesAge(): Promise<void> {
+  await setTimeout(runtime === "deno" ? 2100 : 50);
 }
 
 /** Writes a manifest as of a run that looked at the files just now. */
