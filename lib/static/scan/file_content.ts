@@ -161,7 +161,7 @@ interface Reading {
 export class LargeContents {
   readonly #readings = new Map<string, Reading>();
   /** The folders that were as at a run's look in the scan before, with the time of the look and their identities. */
-  folders: ReadonlyMap<string, string> = new Map();
+  folders: Map<string, string> = new Map();
   /** The verdicts about large variants without a record, by path, with the contents of each and of its file. */
   readonly verdicts: Map<string, { readonly contents: string; readonly isProven: boolean }> = new Map();
 

@@ -90,11 +90,7 @@ export function folderOf(path: string): string {
  * Returns the folders below the root that may have been moved to their places since a look, or mounted there, with the
  * folders in them. A folder in which an entry has changed counts as moved, unless a scan before the change saw it.
  */
-export function movedSince(
-  lookedAt: number,
-  { folders }: FileColumns,
-  scans: { folders: ReadonlyMap<string, string> },
-): ReadonlySet<string> {
+export function movedSince(lookedAt: number, folders: string[], scans: { folders: Map<string, string> }): Set<string> {
   const moved = new Set<string>();
   const seen = new Map<string, string>();
   const { dev } = lstatSync(folders[0]);

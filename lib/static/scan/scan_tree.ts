@@ -82,7 +82,7 @@ export async function scanTree(directory: string, warn: Warn, options: ScanOptio
   try {
     found = await listTree(root, dotfiles, warn, turns);
     const lookedAt = await takeRecords(root, found, warn, turns);
-    const moved = lookedAt === undefined ? new Set<string>() : movedSince(lookedAt, found, large);
+    const moved = lookedAt === undefined ? new Set<string>() : movedSince(lookedAt, found.folders, large);
     const scan: Scan = { found, lookedAt, moved, doubted: doubted ?? new Set(), hashLimit, large, warn, turns };
     for (let i = 0; i < found.length; i++) {
       if (turns.isOver) await turns.next();
