@@ -1,6 +1,6 @@
 import { Deadline, type DeadlineList, Timer } from "../../timers/mod.ts";
 import { openConnectionTrace } from "../diagnostics/diagnostics_channel.ts";
-import type { CallContext } from "../calls.ts";
+import { type CallContext, inMicrotask } from "../calls.ts";
 import type { Connection, Transport } from "../connection.ts";
 import type { ResolvedOptions } from "../http_client_options.ts";
 import type { HttpClientEvent, HttpOriginStats } from "../http_events.ts";
@@ -132,8 +132,9 @@ export class Origin implements ConnectionPool {
   onProved(isGood: boolean): void {
     if (!isGood) return this.#pause.isSet ? undefined : this.#startPause();
     this.#pauseMs = FIRST_PAUSE;
+    if (!this.#pause.isSet) return;
     this.#pause.stop();
-    this.#grow();
+    inMicrotask(() => this.#startWaiting()); // once the origin knows the SETTINGS of the same chunk
   }
 
   onReady(pooled: PooledConnection): void {
