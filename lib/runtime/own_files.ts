@@ -32,14 +32,11 @@ interface Hosts {
 /** The globals, some of which only one runtime has. */
 const host = globalThis as Hosts;
 
-/** A BufferSource, whose name the types of Node lack. */
-type Inflated = ArrayBuffer | ArrayBufferView<ArrayBuffer>;
-
 /** The text of a codec's module, and the function that inflates it. */
 interface Text {
   readonly wasm: string;
   readonly build: string;
-  inflate?(bytes: Uint8Array<ArrayBuffer>): Inflated | Promise<Inflated>;
+  inflate?(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | Promise<ArrayBuffer>;
 }
 
 /** A compiled module, or the text of one. */
