@@ -20,7 +20,8 @@ import { root, runtime } from "../support/runtime.ts";
 import { within } from "../support/waits.ts";
 import { cannotMount, onSmallDisk, openFilesIn } from "../files/written.ts";
 
-const target = faceOf("pino");
+/** The module, whose source in TypeScript pino finds only by its path. */
+const target = faceOf("pino").replace(/^file:\/\/(.*\.ts)$/, "$1");
 const name = "app.log";
 
 /** Returns the texts of the files of the series, in order. */
